@@ -1,0 +1,108 @@
+/**
+ * Work as it travels between the control plane and a worker: what a worker gets, what it answers, and the port
+ * both sides meet at.
+ *
+ * 1. Whatever a worker says about a command carries the lease token it got with it; a stale token is answered
+ *    with `lost`, never with an exception.
+ * 2. Every call is idempotent: repeating one that got no answer is always safe.
+ */
+import type { Json, JsonObject } from './json.ts'
+
+/** One unit of work as a worker gets it. */
+export interface LeasedCommand {
+  readonly executionId: string
+  /** Id of its command.issued event: the claim key. */
+  readonly eventId: string
+  readonly commandId: string
+  readonly catalogId: string
+  readonly step: string
+  /** `task_sequence` for pipelines. */
+  readonly toolKind: string
+  /** Counted from 1. */
+  readonly attempt: number
+  readonly leaseToken: string
+  readonly context: CommandContext
+  readonly meta: JsonObject
+}
+
+export interface CommandContext {
+  /** The tool block, rendered except for the paths named in `meta.late`. */
+  readonly tool_config: Json
+  /** Step-level input: defaults under the tool's own input. */
+  readonly args: JsonObject
+  /** The variables that late templates and code may read. */
+  readonly render_context: JsonObject
+}
+
+/** Why a tool failed. Policy rules and arcs read it as `output.error`, hence the snake case names. */
+export interface ToolError {
+  /** Class of failure, such as `timeout`, `connection`, `schema`, `config`. */
+  readonly kind: string
+  /** Stable word for this failure, such as `PY_ValueError`, `HTTP_503`. */
+  readonly code: string
+  readonly message: string
+  readonly retryable: boolean
+  readonly http_status?: number
+  readonly sqlstate?: string
+  readonly exception?: string
+  readonly traceback?: string
+  /** Seconds the other side asked to wait. */
+  readonly retry_after?: number
+}
+
+export interface CommandReport {
+  readonly executionId: string
+  readonly eventId: string
+  readonly commandId: string
+  readonly step: string
+  readonly workerId: string
+  readonly leaseToken: string
+  readonly attempt: number
+  readonly outcome: 'ok' | 'error'
+  /** Absent means that the tool gave no data. */
+  readonly data?: Json
+  readonly error?: ToolError
+  readonly durationMs: number
+  readonly stdout?: string
+  readonly stderr?: string
+  readonly exitCode?: number
+}
+
+export type HeartbeatStatus = 'ok' | 'cancelled' | 'lost'
+
+/** Names one lease: the command and the token that proves its holder. */
+export interface LeaseKey {
+  readonly executionId: string
+  readonly eventId: string
+  readonly leaseToken: string
+}
+
+/** The part of the platform's AbortSignal that the port needs; the real one satisfies it. */
+export interface CancelSignal {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** What a worker needs from the control plane: over HTTP (client/) or in the same process (server/). */
+export interface ControlPlane {
+  /** Waits up to `waitMs` for work; an empty list when there was none or the signal aborted. */
+  lease(request: {
+    readonly workerId: string
+    readonly pool: string
+    readonly max: number
+    readonly waitMs: number
+    readonly signal: CancelSignal
+  }): Promise<readonly LeasedCommand[]>
+
+  report(report: CommandReport): Promise<'ok' | 'lost'>
+
+  /** Extends the leases; answers one status per lease, in the same order. */
+  heartbeat(request: {
+    readonly workerId: string
+    readonly leases: readonly LeaseKey[]
+  }): Promise<readonly HeartbeatStatus[]>
+
+  /** Hands back unstarted or aborted work. */
+  release(request: { readonly workerId: string; readonly leases: readonly LeaseKey[] }): Promise<void>
+}

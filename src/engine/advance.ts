@@ -1,0 +1,59 @@
+/**
+ * One pass: after something happened, do everything that follows from it until only outside work is left.
+ *
+ * 1. Every pass ends with outstanding work or a terminal event: an execution never waits without a cause.
+ * 2. Settled steps are routed in the order they settled; ready steps start in workflow order.
+ * 3. A decision that cannot be made (a template fails) ends the execution; it would fail again for ever.
+ */
+import { enterStep, refillLoop } from './enter.ts'
+import { failEvaluation, finishExecution } from './finish.ts'
+import { isAlive, isBlocked, isQuiescent, nextReady } from './ready.ts'
+import { routeStep } from './route.ts'
+import type { Session } from './session.ts'
+import { skipStep } from './skip.ts'
+import { isTerminal } from './state.ts'
+
+/** `touched`: the loop step whose iteration just ended, if any. */
+export const advance = (session: Session, touched: string | null): void => {
+  if (isTerminal(session.state)) return
+  try {
+    if (touched !== null) refillLoop(session, touched)
+    runPass(session)
+  } catch (error) {
+    failEvaluation(session, error instanceof Error ? error.message : String(error))
+  }
+}
+
+const runPass = (session: Session): void => {
+  const { graph, state } = session
+  const { executor } = graph.playbook
+  while (!isTerminal(state)) {
+    const settled = state.settled[0]
+    if (settled !== undefined) {
+      routeStep(session, settled)
+      continue
+    }
+    const ready = nextReady(graph, state)
+    if (ready === null) break
+    const stopped = executor.failFast && state.failures.length > 0
+    if (stopped || isBlocked(graph, state, ready)) skipStep(session, ready, 'upstream_failed')
+    else enterStep(session, ready)
+  }
+  if (isTerminal(state)) return
+  reportDeadPaths(session)
+  if (!isQuiescent(state)) return
+  if (executor.finalStep !== null && !state.finalStepEntered) {
+    enterStep(session, executor.finalStep, true)
+    return runPass(session)
+  }
+  finishExecution(session)
+}
+
+/** Steps that were never entered and no longer can be. Marks spread to what only they could have reached. */
+const reportDeadPaths = (session: Session): void => {
+  const { graph, state } = session
+  for (const name of state.deadTargets) {
+    if (isAlive(graph, state, name)) continue
+    skipStep(session, name, isBlocked(graph, state, name) ? 'upstream_failed' : 'dead_path')
+  }
+}

@@ -1,0 +1,52 @@
+/** What a loop iterates over, from whatever `in` rendered to. */
+import type { Json } from '../contract/json.ts'
+import { isObject } from '../contract/json.ts'
+import type { Loop } from '../playbook/model.ts'
+import { renderValue } from '../template/render.ts'
+import type { Scope } from '../template/scope.ts'
+import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
+import type { Limits } from './session.ts'
+
+/** Throws when the value is nothing to iterate over; the message names step and expression. */
+export const collectionOf = (step: string, loop: Loop, scope: Scope): readonly Json[] => {
+  const value = renderIn(loop.in, scope)
+  if (Array.isArray(value)) return value
+  if (isObject(value)) return Object.keys(value).map((key) => ({ key, value: value[key] ?? null }))
+  if (typeof value === 'number') return Number.isInteger(value) && value > 0 ? Array.from({ length: value }, (_, index) => index) : []
+  if (typeof value === 'string') return fromText(value)
+  throw new Error(`Step '${step}': loop.in '${String(loop.in)}' gave ${value === null ? 'nothing' : typeof value}; it must be a list, a mapping, a text or a number`)
+}
+
+/** The rendered `in`, before any conversion. A bare expression without braces is one, too. */
+export const renderIn = (source: Loop['in'], scope: Scope): Json => {
+  if (typeof source !== 'string') return renderValue(source, scope)
+  return hasTemplateSyntax(source) ? compileTemplate(source).value(scope) : source
+}
+
+const fromText = (text: string): readonly Json[] => {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('[')) {
+    try {
+      const parsed: unknown = JSON.parse(trimmed)
+      if (Array.isArray(parsed)) return parsed as Json[]
+    } catch {
+      // Not JSON after all: a text list that happens to start with a bracket.
+    }
+  }
+  return trimmed
+    .split(/[,\n]/)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+}
+
+/** How many iterations may be outstanding at once. */
+export const windowOf = (step: string, loop: Loop, scope: Scope, limits: Limits): number => {
+  if (loop.mode === 'sequential') return 1
+  if (loop.maxInFlight === null) return limits.loopWindow
+  const raw = typeof loop.maxInFlight === 'string' ? compileTemplate(loop.maxInFlight).value(scope) : loop.maxInFlight
+  const window = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw
+  if (typeof window !== 'number' || !Number.isInteger(window) || window < 1) {
+    throw new Error(`Step '${step}': max_in_flight must be an integer of at least 1, got ${JSON.stringify(raw)}`)
+  }
+  return window
+}

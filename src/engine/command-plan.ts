@@ -1,0 +1,82 @@
+/** What is known of a step's commands before any of them is built; computed once per step. */
+import type { Json } from '../contract/json.ts'
+import type { Step, Task } from '../playbook/model.ts'
+import { collectTemplates } from '../template/render.ts'
+import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
+
+export interface CommandPlan {
+  readonly toolKind: string
+  /** The tasks run one after another on the worker, which renders them. */
+  readonly pipeline: boolean
+  /** A pipeline of one whose data is the step's data. */
+  readonly unwrap: boolean
+  /** The single task; the first one of a pipeline. */
+  readonly task: Task
+  /** Paths into the configuration that the worker renders. */
+  readonly late: readonly (readonly (string | number)[])[]
+  /** Names that late templates read. */
+  readonly lateRoots: readonly string[]
+  /** The task has program text in `code`. */
+  readonly hasCode: boolean
+  /** The worker may read any variable. */
+  readonly needsEverything: boolean
+}
+
+const plans = new WeakMap<Step, CommandPlan>()
+
+export const planOf = (step: Step): CommandPlan => {
+  let plan = plans.get(step)
+  if (!plan) plans.set(step, (plan = makePlan(step)))
+  return plan
+}
+
+const makePlan = (step: Step): CommandPlan => {
+  const { tasks } = step.body
+  const task = tasks[0]
+  if (!task) throw new Error(`step '${step.name}' has no tool`)
+  const pipeline = step.body.kind === 'pipeline' || task.rules.length > 0 || task.set.length > 0
+  const late = pipeline ? [] : collectTemplates(task.config).filter(({ text }) => readsSecrets(text))
+  const sources = pipeline ? pipelineTemplates(step) : late.map(({ text }) => text)
+  const roots = new Set(sources.flatMap(rootsOf))
+  roots.delete('keychain')
+  return {
+    toolKind: pipeline ? 'task_sequence' : task.kind,
+    pipeline,
+    unwrap: pipeline && step.body.kind === 'single',
+    task,
+    late: late.map(({ path }) => path),
+    lateRoots: [...roots].filter((root) => root !== 'ctx'),
+    hasCode: typeof task.config['code'] === 'string',
+    needsEverything: roots.has('ctx') || tasks.some(readsContext),
+  }
+}
+
+/** Templates that do not compile were reported at registration; they are left to whoever renders them. */
+const rootsOf = (text: string): readonly string[] => {
+  try {
+    return [...compileTemplate(text).roots]
+  } catch {
+    return []
+  }
+}
+
+const readsSecrets = (text: string): boolean => rootsOf(text).includes('keychain')
+
+const pipelineTemplates = (step: Step): readonly string[] => {
+  const conditions = step.body.tasks.flatMap((task) => task.rules.map(({ when }) => when)).filter((when) => typeof when === 'string')
+  const values: Json = [
+    step.input,
+    step.body.tasks.map((task) => [task.config, task.input, task.set.map((entry) => entry.value)]),
+    step.body.tasks.flatMap((task) => task.rules.map((rule) => [rule.delay, rule.attempts, rule.set.map((entry) => entry.value)])),
+  ]
+  return [
+    ...collectTemplates(values).map(({ text }) => text),
+    ...conditions.map((when) => (hasTemplateSyntax(when) ? when : `{{ ${when} }}`)),
+  ]
+}
+
+/** Python code gets the variables as `context` or `variables`; which ones it reads cannot be told. */
+const readsContext = (task: Task): boolean => {
+  const code = task.config['code']
+  return typeof code === 'string' && /\b(?:context|variables)\b/.test(code)
+}

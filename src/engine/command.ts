@@ -1,0 +1,134 @@
+/**
+ * Building a command: the tool's configuration rendered as far as the server may, and exactly those variables
+ * that the rest still needs.
+ *
+ * 1. Every template is rendered once: here, or later by the worker if it reads secrets or what the worker
+ *    itself produces. `meta.late` lists the paths left for the worker.
+ * 2. `render_context` carries the values that late templates and code may read, and nothing else, so that the
+ *    size of a command does not grow with the execution.
+ * 3. The command id names execution, step and issuing event; all attempts share it.
+ */
+import { EVENT } from '../contract/event.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import type { Step, Task } from '../playbook/model.ts'
+import { renderValue } from '../template/render.ts'
+import type { Scope } from '../template/scope.ts'
+import type { CommandPlan } from './command-plan.ts'
+import { planOf } from './command-plan.ts'
+import { pipelineConfig } from './pipeline-config.ts'
+import { renderEarly } from './render-early.ts'
+import type { Locals } from './scope.ts'
+import { plainOf, wholeContext } from './scope.ts'
+import type { Session } from './session.ts'
+import { emit, scopeOf } from './session.ts'
+
+export interface Iteration {
+  readonly index: number
+  readonly total: number
+  readonly item: Json
+}
+
+const MAX_ATTEMPTS = 3
+
+export const issueCommand = (session: Session, step: Step, iteration: Iteration | null): void => {
+  const { state, environment } = session
+  const locals = iteration ? iterationLocals(step, iteration) : undefined
+  const scope = scopeOf(session, locals)
+  const plan = planOf(step)
+  const eventId = environment.nextId()
+  const commandId = `${state.executionId}:${step.name}:${eventId}${iteration ? `:i${iteration.index}` : ''}`
+  const event = emit(session, {
+    eventId,
+    eventType: EVENT.commandIssued,
+    nodeName: step.name,
+    nodeType: plan.toolKind,
+    status: 'PENDING',
+    context: {
+      tool_config: plan.pipeline ? pipelineConfig(step, scope) : toolConfig(plan, scope),
+      args: plan.pipeline ? {} : commandInput(step, plan.task, scope, iteration),
+      render_context: renderContext(session, plan, scope, locals),
+    },
+    meta: commandMeta(session, step, plan, commandId, iteration),
+  })
+  session.issued.push(event)
+}
+
+const iterationLocals = (step: Step, { index, total, item }: Iteration): Locals => {
+  const name = step.loop?.iterator ?? 'item'
+  const first = index === 0
+  const last = index === total - 1
+  return {
+    [name]: item,
+    iter: { [name]: item, _index: index, index, _total: total, _first: first, _last: last },
+    _index: index,
+    _total: total,
+    loop_index: index,
+    loop: { index, first, last, length: total },
+  }
+}
+
+const toolConfig = ({ task, late, hasCode }: CommandPlan, scope: Scope): Json => {
+  if (!hasCode) return { kind: task.kind, ...(renderEarly(task.config, scope, late) as JsonObject) }
+  const { code = '', ...config } = task.config
+  return { kind: task.kind, ...(renderEarly(config, scope, late) as JsonObject), code: renderCode(code, scope) }
+}
+
+/** Program text may hold braces that only look like a template: what does not render stays as it is. */
+const renderCode = (code: Json, scope: Scope): Json => {
+  try {
+    return renderValue(code, scope)
+  } catch {
+    return code
+  }
+}
+
+/** Step input under the task's own; iteration variables under both. */
+const commandInput = (step: Step, task: Task, scope: Scope, iteration: Iteration | null): JsonObject => {
+  const own = renderValue(task.input, scope) as JsonObject
+  const defaults = renderValue(step.input, scope) as JsonObject
+  if (!iteration) return Object.keys(defaults).length === 0 ? own : { ...defaults, ...own }
+  const name = step.loop?.iterator ?? 'item'
+  return { [name]: iteration.item, _index: iteration.index, _total: iteration.total, ...defaults, ...own }
+}
+
+const NOTHING: JsonObject = {}
+
+const renderContext = (session: Session, plan: CommandPlan, scope: Scope, locals: Locals | undefined): JsonObject => {
+  if (plan.needsEverything) return wholeContext(session.graph, session.state, locals)
+  if (plan.lateRoots.length === 0) return NOTHING
+  const context: Record<string, Json> = {}
+  for (const root of plan.lateRoots) {
+    const value = scope.lookup(root)
+    if (value !== undefined) context[root] = plainOf(value)
+  }
+  return context
+}
+
+const commandMeta = (
+  { state }: Session,
+  step: Step,
+  plan: CommandPlan,
+  commandId: string,
+  iteration: Iteration | null,
+): JsonObject => ({
+  command_id: commandId,
+  step: step.name,
+  tool_kind: plan.toolKind,
+  max_attempts: MAX_ATTEMPTS,
+  attempt: 1,
+  execution_id: state.executionId,
+  catalog_id: state.catalogId,
+  actionable: true,
+  ...(iteration
+    ? {
+        iteration_index: iteration.index,
+        iteration_total: iteration.total,
+        iterator_step: step.name,
+        item_var: step.loop?.iterator ?? 'item',
+      }
+    : {}),
+  ...(plan.late.length > 0 ? { late: plan.late } : {}),
+  ...(plan.unwrap ? { unwrap: true } : {}),
+  ...(step.timeoutMs === null ? {} : { timeout_ms: step.timeoutMs }),
+  ...(state.trace === null ? {} : { trace: state.trace }),
+})

@@ -1,0 +1,64 @@
+/**
+ * decide(session, input): the one entrance to the engine. Pure but for the state it owns: same state, same
+ * input, same environment, same events.
+ */
+import { EVENT } from '../contract/event.ts'
+import { endWith } from './finish.ts'
+import type { CancelInput, FinalizeInput, Input, Reply } from './input.ts'
+import { accepted, refused } from './input.ts'
+import { claimCommand, releaseCommand } from './lease.ts'
+import { recordReport } from './report.ts'
+import type { Session } from './session.ts'
+import { startExecution } from './start.ts'
+import { isTerminal } from './state.ts'
+
+export const decide = (session: Session, input: Input): Reply => {
+  session.trigger = null
+  switch (input.type) {
+    case 'start':
+      return startExecution(session, input)
+    case 'claim':
+      return claimCommand(session, input)
+    case 'release':
+      return releaseCommand(session, input)
+    case 'report':
+      return recordReport(session, input)
+    case 'cancel':
+      return cancelExecution(session, input)
+    case 'finalize':
+      return finalizeExecution(session, input)
+    default:
+      return unreachable(input)
+  }
+}
+
+const cancelExecution = (session: Session, { reason }: CancelInput): Reply => {
+  const { state } = session
+  if (isTerminal(state)) return refused('invalid', `Cannot cancel execution in ${state.status} state`)
+  const eventId = endWith(session, {
+    eventType: EVENT.cancelled,
+    nodeName: 'playbook',
+    status: 'CANCELLED',
+    meta: { emitted_by: 'control_plane', ...(reason === null ? {} : { reason }) },
+    error: reason,
+  })
+  return accepted(eventId)
+}
+
+const finalizeExecution = (session: Session, { status, error }: FinalizeInput): Reply => {
+  const { state } = session
+  if (isTerminal(state)) return refused('conflict', `Execution ${state.executionId} is already ${state.status}`)
+  const eventId = endWith(session, {
+    eventType: status === 'COMPLETED' ? EVENT.finalizedCompleted : EVENT.finalizedFailed,
+    nodeName: 'playbook',
+    status,
+    result: { status, context: error === null ? {} : { error } },
+    meta: { emitted_by: 'control_plane' },
+    error,
+  })
+  return accepted(eventId)
+}
+
+const unreachable = (input: never): never => {
+  throw new Error(`unknown input ${JSON.stringify(input)}`)
+}

@@ -1,0 +1,82 @@
+/**
+ * Starting a step run: limits, guards, then its commands.
+ *
+ * 1. The guard is evaluated once per run, before anything is dispatched.
+ * 2. A loop's collection is evaluated once, on entry, and frozen in step.enter.
+ * 3. A loop never has more commands outstanding than its window.
+ */
+import { EVENT } from '../contract/event.ts'
+import type { JsonObject } from '../contract/json.ts'
+import type { Condition, Loop, Step } from '../playbook/model.ts'
+import type { Scope } from '../template/scope.ts'
+import { compileCondition } from '../template/template.ts'
+import { collectionOf, windowOf } from './collection.ts'
+import { issueCommand } from './command.ts'
+import { isStopped } from './evolve.ts'
+import type { Session } from './session.ts'
+import { emit, scopeOf } from './session.ts'
+import { skipStep } from './skip.ts'
+import { stepOf } from './state.ts'
+
+export const enterStep = (session: Session, name: string, final = false): void => {
+  const step = session.graph.step(name)
+  checkLimits(session, name)
+  const scope = scopeOf(session)
+  if (!isAdmitted(step, scope)) return skipStep(session, name, 'guard')
+  if (step.loop) {
+    emitEnter(session, step, final, loopContext(session, step.name, step.loop, scope))
+    return refillLoop(session, name)
+  }
+  if (step.body.kind === 'none') return emitEnter(session, step, final, { tool: false })
+  emitEnter(session, step, final, null)
+  return issueCommand(session, step, null)
+}
+
+const checkLimits = ({ state, environment: { limits } }: Session, name: string): void => {
+  if (stepOf(state, name).run >= limits.runsPerStep) {
+    throw new Error(`Step '${name}' ran ${limits.runsPerStep} times, the most a step may run in one execution`)
+  }
+  if (state.stepRuns >= limits.runsPerExecution) {
+    throw new Error(`${limits.runsPerExecution} step runs, the most one execution may have`)
+  }
+}
+
+const isAdmitted = (step: Step, scope: Scope): boolean => {
+  if (step.when !== null && !holds(step.when, scope)) return false
+  const rule = step.admit.find((candidate) => holds(candidate.when, scope))
+  return rule?.allow ?? true
+}
+
+const holds = (condition: Condition, scope: Scope): boolean =>
+  typeof condition === 'boolean' ? condition : compileCondition(condition).test(scope)
+
+const loopContext = (session: Session, name: string, loop: Loop, scope: Scope): JsonObject => {
+  const items = collectionOf(name, loop, scope)
+  return {
+    iterations_expected: items.length,
+    iterator_var: loop.iterator,
+    window: windowOf(name, loop, scope, session.environment.limits),
+    on_error: loop.onError,
+    items,
+  }
+}
+
+const emitEnter = (session: Session, step: Step, final: boolean, context: JsonObject | null): void => {
+  emit(session, {
+    eventType: EVENT.stepEnter,
+    nodeName: step.name,
+    status: 'ENTERED',
+    result: context ? { status: 'ENTERED', context } : { status: 'ENTERED' },
+    ...(final ? { meta: { emitted_by: 'orchestrator', final: true } } : {}),
+  })
+}
+
+/** Issues further iterations of a loop as far as its window allows. */
+export const refillLoop = (session: Session, name: string): void => {
+  const { loop } = stepOf(session.state, name)
+  if (!loop) return
+  const step = session.graph.step(name)
+  while (loop.next < loop.total && loop.outstanding < loop.window && !isStopped(loop)) {
+    issueCommand(session, step, { index: loop.next, total: loop.total, item: loop.items[loop.next] ?? null })
+  }
+}

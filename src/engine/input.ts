@@ -1,0 +1,79 @@
+/** Everything that can happen to an execution, as the engine is told of it. */
+import type { ExecutionStatus } from '../contract/event.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import type { Problem } from '../contract/problem.ts'
+
+export type Input = StartInput | ClaimInput | ReleaseInput | ReportInput | CancelInput | FinalizeInput
+
+export interface StartInput {
+  readonly type: 'start'
+  readonly catalogId: string
+  readonly path: string
+  readonly version: number | null
+  /** Overrides of the playbook's workload, key by key. */
+  readonly payload: JsonObject
+  readonly parentExecutionId: string | null
+  /** Worker pool of the execution's commands. */
+  readonly pool: string
+  readonly trace: Json
+}
+
+/** A worker holds the lease of a command. */
+export interface ClaimInput {
+  readonly type: 'claim'
+  readonly commandId: string
+  readonly workerId: string
+  readonly leaseToken: string
+}
+
+/** The lease of a command ended without a report. */
+export interface ReleaseInput {
+  readonly type: 'release'
+  readonly commandId: string
+  /** Only the lease with this token is released; null releases whichever is current. */
+  readonly leaseToken: string | null
+  readonly reason: 'lease_expired' | 'handed_back'
+}
+
+/** An event from a worker or another client. */
+export interface ReportInput {
+  readonly type: 'report'
+  readonly eventType: string
+  readonly step: string
+  readonly commandId: string | null
+  readonly leaseToken: string | null
+  readonly workerId: string | null
+  /** Given by the sender to make repeats recognisable. */
+  readonly eventId: string | null
+  readonly status: string | null
+  readonly context: Json
+  readonly reference: JsonObject | null
+  readonly meta: JsonObject
+  readonly createdAt: string | null
+  readonly durationMs: number | null
+}
+
+export interface CancelInput {
+  readonly type: 'cancel'
+  readonly reason: string | null
+}
+
+export interface FinalizeInput {
+  readonly type: 'finalize'
+  readonly status: Extract<ExecutionStatus, 'COMPLETED' | 'FAILED'>
+  readonly error: string | null
+}
+
+export interface Accepted {
+  readonly ok: true
+  /** The event that recorded the input. */
+  readonly eventId: string
+  /** True when the input was known already and nothing was written. */
+  readonly duplicate: boolean
+}
+
+export type Reply = Accepted | { readonly ok: false; readonly problem: Problem }
+
+export const accepted = (eventId: string): Accepted => ({ ok: true, eventId, duplicate: false })
+export const known = (eventId: string): Accepted => ({ ok: true, eventId, duplicate: true })
+export const refused = (code: Problem['code'], message: string): Reply => ({ ok: false, problem: { code, message } })

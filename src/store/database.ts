@@ -1,0 +1,38 @@
+/** A connection pool whose values keep every digit: 64-bit integers and ids arrive as text, instants as ISO text. */
+import pg from 'pg'
+import { parseJson } from '../lib/exact-json.ts'
+
+const OID = { json: 114, jsonb: 3802, timestamptz: 1184 } as const
+
+/** `2026-11-15 20:00:00.123456+00` to `2026-11-15T20:00:00.123Z`. Sessions run in UTC. */
+const isoInstant = (text: string): string => new Date(text).toISOString()
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+    if (oid === OID.json || oid === OID.jsonb) return parseJson
+    if (oid === OID.timestamptz) return isoInstant
+    return pg.types.getTypeParser(oid, format)
+  }) as pg.CustomTypesConfig['getTypeParser'],
+}
+
+export interface DatabaseOptions {
+  readonly url: string
+  readonly maxConnections: number
+  readonly onError: (error: Error) => void
+}
+
+export type Database = pg.Pool
+
+export const openDatabase = ({ url, maxConnections, onError }: DatabaseOptions): Database => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    types,
+    options: '-c timezone=UTC',
+    application_name: 'noetl',
+    idleTimeoutMillis: 60_000,
+  })
+  // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
+  pool.on('error', onError)
+  return pool
+}

@@ -1,0 +1,74 @@
+/**
+ * Keeps the leases of all held commands alive with one call per interval.
+ *
+ * 1. No timer runs while nothing is held.
+ * 2. A failed call is repeated sooner than the interval: a lease outlives several of them.
+ * 3. A lease answered with `lost` or `cancelled` is told to `onGone`, once.
+ */
+import type { ControlPlane, HeartbeatStatus } from '../contract/command.ts'
+import { backoffMs } from './backoff.ts'
+import type { Clock } from './clock.ts'
+import { type HeldCommand, leaseKey } from './held-command.ts'
+import type { Log } from './log.ts'
+
+const INTERVAL_MS = 15_000
+
+export interface HeartbeatOptions {
+  readonly controlPlane: ControlPlane
+  readonly workerId: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly held: ReadonlyMap<string, HeldCommand>
+  readonly onGone: (held: HeldCommand, status: Exclude<HeartbeatStatus, 'ok'>) => void
+}
+
+export interface Heartbeat {
+  /** Called whenever a command becomes held. */
+  ensure(): void
+  stop(): void
+}
+
+export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
+  const { controlPlane, workerId, clock, log, held, onGone } = options
+  let ticking = false
+  let stopped = false
+  let failures = 0
+  let cancelTimer: () => void = () => undefined
+
+  const schedule = (delayMs: number): void => {
+    cancelTimer = clock.after(delayMs, () => void beat())
+  }
+
+  const beat = async (): Promise<void> => {
+    const commands = [...held.values()].filter((each) => !each.abandoned)
+    if (commands.length === 0) {
+      ticking = false
+      return
+    }
+    try {
+      const leases = commands.map((each) => leaseKey(each.command))
+      const statuses = await controlPlane.heartbeat({ workerId, leases })
+      failures = 0
+      for (const [index, each] of commands.entries()) {
+        const status = statuses[index] ?? 'ok'
+        if (status !== 'ok' && !each.abandoned && held.get(each.key) === each) onGone(each, status)
+      }
+    } catch (error) {
+      failures += 1
+      log.warn({ err: error, failures }, 'heartbeat failed, trying again')
+    }
+    if (!stopped) schedule(failures === 0 ? INTERVAL_MS : Math.min(INTERVAL_MS, backoffMs(failures)))
+  }
+
+  return {
+    ensure() {
+      if (ticking || stopped) return
+      ticking = true
+      schedule(INTERVAL_MS)
+    },
+    stop() {
+      stopped = true
+      cancelTimer()
+    },
+  }
+}

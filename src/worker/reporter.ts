@@ -1,0 +1,113 @@
+/**
+ * Delivers reports.
+ *
+ * 1. A report that got no answer is repeated until it is answered or its command is abandoned.
+ * 2. A report that is refused for what it contains is replaced, once, by a failure that says so: the execution must
+ *    not wait for a result that can never arrive. So is a report that the control plane keeps stumbling over.
+ * 3. `done` is called exactly once per delivered report, whatever the answer.
+ */
+import type { CommandReport, ControlPlane } from '../contract/command.ts'
+import { type ProblemCode, ProblemError } from '../contract/problem.ts'
+import { backoffMs } from './backoff.ts'
+import type { Clock } from './clock.ts'
+import type { HeldCommand } from './held-command.ts'
+import type { Log } from './log.ts'
+
+export interface ReporterOptions {
+  readonly controlPlane: ControlPlane
+  readonly clock: Clock
+  readonly log: Log
+  readonly done: (held: HeldCommand) => void
+}
+
+export interface Reporter {
+  deliver(held: HeldCommand, report: CommandReport): void
+  /** Reports that are waiting for their next try. */
+  failing(): number
+  /** Ends every waiting retry of an abandoned command now. */
+  wake(): void
+}
+
+/** Refusals of the content; a smaller or plainer report has a chance. */
+const REPLACEABLE: ReadonlySet<ProblemCode> = new Set([
+  'bad_request',
+  'invalid',
+  'too_large',
+  'unsupported_media_type',
+  'internal',
+])
+/** Answers `internal` to one report in a row after which the report itself is taken for the cause. */
+const MOST_STUMBLES = 10
+
+const isAnswer = (error: unknown, failures: number): error is ProblemError =>
+  error instanceof ProblemError &&
+  error.code !== 'unavailable' &&
+  (error.code !== 'internal' || failures >= MOST_STUMBLES)
+
+const refusedReport = (report: CommandReport, problem: ProblemError): CommandReport => {
+  const { data: _data, stdout: _stdout, stderr: _stderr, ...facts } = report
+  return {
+    ...facts,
+    outcome: 'error',
+    error: {
+      kind: problem.code === 'too_large' ? 'result_too_large' : 'report',
+      code: 'REPORT_REFUSED',
+      message: `The control plane refused the result: ${problem.message}`,
+      retryable: false,
+    },
+  }
+}
+
+export const createReporter = (options: ReporterOptions): Reporter => {
+  const { controlPlane, clock, log, done } = options
+  const waiting = new Map<HeldCommand, () => void>()
+
+  const send = (held: HeldCommand, report: CommandReport, failures: number): void => {
+    if (held.abandoned) {
+      done(held)
+      return
+    }
+    let answer: Promise<'ok' | 'lost'>
+    try {
+      answer = controlPlane.report(report)
+    } catch (error) {
+      refused(held, report, failures, error)
+      return
+    }
+    answer.then(
+      (status) => {
+        if (status === 'lost') log.warn({ command: held.key }, 'lease was lost, result dropped')
+        done(held)
+      },
+      (error: unknown) => refused(held, report, failures, error),
+    )
+  }
+
+  const refused = (held: HeldCommand, report: CommandReport, failures: number, error: unknown): void => {
+    if (isAnswer(error, failures)) {
+      log.error({ err: error, command: held.key }, 'report was refused')
+      if (REPLACEABLE.has(error.code) && report.error?.code !== 'REPORT_REFUSED') {
+        send(held, refusedReport(report, error), 0)
+      } else {
+        done(held)
+      }
+      return
+    }
+    log.warn({ err: error, command: held.key, failures: failures + 1 }, 'cannot report, trying again')
+    const retry = (): void => {
+      cancel()
+      waiting.delete(held)
+      send(held, report, failures + 1)
+    }
+    const cancel = clock.after(backoffMs(failures + 1), retry)
+    waiting.set(held, retry)
+  }
+
+  return {
+    deliver: (held, report) => send(held, report, 0),
+    failing: () => waiting.size,
+    wake() {
+      for (const [held, retry] of waiting) if (held.abandoned) retry()
+    },
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * One warm interpreter process, seen from Node.
+ *
+ * 1. One call at a time. A call ends exactly once: with the exit the interpreter reports, or with its loss.
+ * 2. Aborting a call kills its process group through the interpreter; an interpreter that does not confirm the kill in
+ *    time is killed too, and the group with it.
+ * 3. An idle interpreter does not keep the worker's process alive; a running call does.
+ */
+import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+
+import { configFailure, ToolFailure } from '../../tool-failure.ts'
+import { createFrameDecoder, encodeFrame } from './frames.ts'
+import { type CallCollector, type CallEnd, createCallCollector } from './python-call.ts'
+
+export interface InterpreterOptions {
+  readonly python: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly maxAnswerBytes: number
+  readonly onExit: () => void
+}
+
+export interface CallOptions {
+  readonly request: Buffer
+  readonly signal: AbortSignal
+  readonly onOutput: (stream: 'stdout' | 'stderr', text: string) => void
+}
+
+export interface Interpreter {
+  readonly alive: boolean
+  readonly calls: number
+  /** Rejects with a ToolFailure when the interpreter could not be started at all. */
+  run(call: CallOptions): Promise<CallEnd>
+  /** Lets it end: at once when idle, else after its call was killed. */
+  close(): void
+}
+
+const PROGRAM = fileURLToPath(new URL('interpreter.py', import.meta.url))
+const KILL_CONFIRM_MS = 2_000
+const NO_PAYLOAD = Buffer.alloc(0)
+const KEPT_NOTES = 4096
+
+const killGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // Gone already: that is what was wanted.
+  }
+}
+
+const notStarted = (python: string, error: NodeJS.ErrnoException): ToolFailure =>
+  configFailure(
+    error.code === 'ENOENT' || error.code === 'EACCES'
+      ? `Cannot run "${python}": ${error.code === 'ENOENT' ? 'there is no such program' : 'it is not executable'}. ` +
+          'Install Python 3.9 or newer, or set NOETL_PYTHON to the path of its program.'
+      : `Cannot run "${python}": ${error.message}`,
+    'PYTHON_NOT_FOUND',
+  )
+
+interface Running {
+  readonly collector: CallCollector
+  readonly settle: (end: CallEnd) => void
+  readonly fail: (failure: ToolFailure) => void
+  pid: number | null
+}
+
+export const startInterpreter = (options: InterpreterOptions): Interpreter => {
+  const { python, onExit } = options
+  const child = spawn(python, [PROGRAM], {
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
+    env: options.env,
+    // Its own session: a Ctrl-C in the terminal is for the worker, which ends its calls in its own order.
+    detached: true,
+  })
+  const [requests, answers] = [child.stdio[3] as Socket, child.stdio[4] as Socket]
+  let running: Running | null = null
+  let ready = false
+  let alive = true
+  let calls = 0
+  let notes = ''
+  let failure: ToolFailure | null = null
+
+  const end = (): void => {
+    if (!alive) return
+    alive = false
+    onExit()
+    const call = running
+    running = null
+    if (call === null) return
+    if (call.pid !== null) killGroup(call.pid)
+    if (ready) call.settle(call.collector.lost())
+    else call.fail(failure ?? brokenStart(python, notes))
+  }
+
+  const onFrame = (type: string, payload: Buffer): void => {
+    if (type === 'H') {
+      ready = true
+      const hello = JSON.parse(payload.toString()) as { version: string; tooOld?: boolean }
+      if (hello.tooOld !== true) return
+      ready = false
+      failure = tooOld(python, hello.version)
+    }
+    if (running === null) return
+    if (type === 'S') {
+      running.pid = Number(payload.toString())
+      running.collector.started()
+    } else if (type === 'O') running.collector.output('stdout', payload)
+    else if (type === 'E') running.collector.output('stderr', payload)
+    else if (type === 'R') running.collector.answerPart(payload)
+    else if (type === 'X') {
+      const { collector, settle } = running
+      running = null
+      answers.unref()
+      settle(collector.exited(JSON.parse(payload.toString())))
+    }
+  }
+
+  child.on('error', (error) => {
+    failure = notStarted(python, error)
+    end()
+  })
+  child.on('exit', end)
+  child.stderr?.on('data', (chunk: Buffer) => {
+    notes = (notes + chunk.toString()).slice(-KEPT_NOTES)
+  })
+  const decode = createFrameDecoder(onFrame)
+  answers.on('data', decode)
+  for (const stream of [requests, answers]) stream.on('error', () => child.kill('SIGKILL'))
+  child.unref()
+  for (const stream of [requests, answers, child.stderr as Socket]) stream.unref()
+
+  const kill = (): void => {
+    requests.write(encodeFrame('K', NO_PAYLOAD))
+  }
+
+  const run = (call: CallOptions): Promise<CallEnd> =>
+    new Promise((resolve, reject) => {
+      let unconfirmed: NodeJS.Timeout | undefined
+      const stop = (): void => {
+        if (unconfirmed !== undefined) return
+        kill()
+        unconfirmed = setTimeout(() => child.kill('SIGKILL'), KILL_CONFIRM_MS)
+      }
+      const over = (): void => {
+        clearTimeout(unconfirmed)
+        call.signal.removeEventListener('abort', stop)
+      }
+      calls += 1
+      running = {
+        collector: createCallCollector(options.maxAnswerBytes, { onOutput: call.onOutput, onTooLarge: stop }),
+        pid: null,
+        settle(callEnd) {
+          over()
+          resolve(callEnd)
+        },
+        fail(reason) {
+          over()
+          reject(reason)
+        },
+      }
+      if (!alive) {
+        const { collector, settle } = running
+        running = null
+        settle(collector.lost())
+        return
+      }
+      answers.ref()
+      call.signal.addEventListener('abort', stop, { once: true })
+      requests.write(encodeFrame('C', call.request))
+    })
+
+  return {
+    get alive() {
+      return alive
+    },
+    get calls() {
+      return calls
+    },
+    run,
+    close() {
+      requests.end()
+    },
+  }
+}
+
+const brokenStart = (python: string, notes: string): ToolFailure =>
+  configFailure(`"${python}" ended before it was ready: ${notes.trim() || 'it said nothing'}`, 'PYTHON_NOT_READY')
+
+const tooOld = (python: string, version: string): ToolFailure =>
+  configFailure(
+    `"${python}" is Python ${version}, but 3.9 or newer is needed. ` +
+      'Install one, or set NOETL_PYTHON to the path of its program.',
+    'PYTHON_TOO_OLD',
+  )

@@ -1,0 +1,1 @@
+"""What happens inside the process of one call: user code in, JSON result or failure out."""

@@ -1,0 +1,191 @@
+/**
+ * The worker: takes leased commands, runs them in slots, reports what came of them.
+ *
+ * 1. At most `slots` commands run at once; instant ones are not counted and run on arrival, up to their report, without
+ *    waiting for anything.
+ * 2. A slot is free before the report of its command is sent: the control plane may answer with the next command.
+ * 3. A held command is heartbeaten until its report is answered. When its lease is lost or it is cancelled it is aborted
+ *    and nothing is reported.
+ * 4. While reports cannot be delivered no new work is asked for.
+ * 5. `stop` starts nothing new, gives running commands the grace, then aborts them, and hands back every lease that has
+ *    no report.
+ */
+import { randomUUID } from 'node:crypto'
+
+import type { CommandReport, ControlPlane, LeasedCommand } from '../contract/command.ts'
+import { type Clock, within } from './clock.ts'
+import { createHeartbeat } from './heartbeat.ts'
+import { heldKey, type HeldCommand, holdCommand } from './held-command.ts'
+import { createLeaseLoop } from './lease-loop.ts'
+import type { Log } from './log.ts'
+import { createRelease } from './release.ts'
+import { createReporter } from './reporter.ts'
+import { createCommandRunner } from './run-command.ts'
+import { createSlots } from './slots.ts'
+import { ToolFailure } from './tool-failure.ts'
+import type { ToolResult } from './tool.ts'
+import type { ToolRegistry } from './tools/registry.ts'
+
+export interface WorkerOptions {
+  readonly controlPlane: ControlPlane
+  readonly tools: ToolRegistry
+  readonly workerId: string
+  readonly pool: string
+  readonly slots: number
+  readonly log: Log
+  readonly clock: Clock
+  /** Live output of running tools. */
+  readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
+}
+
+export interface Worker {
+  /** Begins to lease work. */
+  start(): void
+  /** Takes commands that the control plane in the same process has already leased to this worker. */
+  accept(commands: readonly LeasedCommand[]): void
+  freeSlots(): number
+  stop(options: { readonly graceMs: number }): Promise<void>
+  /** Resolves when nothing is held any more. */
+  idle(): Promise<void>
+}
+
+/** How long stop waits for aborted tools to die and for leases to be handed back. */
+const ABORT_GRACE_MS = 7_000
+
+const neverAborted = new AbortController().signal
+
+const abortReason = (code: string, message: string): ToolFailure =>
+  new ToolFailure({ kind: 'aborted', code, message, retryable: true })
+
+const reportOf = (
+  command: LeasedCommand,
+  workerId: string,
+  result: ToolResult,
+  durationMs: number,
+): CommandReport => ({
+  executionId: command.executionId,
+  eventId: command.eventId,
+  commandId: command.commandId,
+  step: command.step,
+  workerId,
+  leaseToken: command.leaseToken,
+  attempt: command.attempt,
+  durationMs,
+  ...result,
+})
+
+export const createWorker = (options: WorkerOptions): Worker => {
+  const { controlPlane, workerId, pool, log, clock } = options
+  const runner = createCommandRunner({ ...options, uuid: randomUUID })
+  const held = new Map<string, HeldCommand>()
+  let started = false
+  let stopping = false
+  let idleWaiters: (() => void)[] = []
+
+  const forget = (entry: HeldCommand): void => {
+    if (held.get(entry.key) === entry) held.delete(entry.key)
+    if (held.size === 0 && idleWaiters.length > 0) {
+      for (const wake of idleWaiters.splice(0)) wake()
+    }
+    if (started) leases.kick()
+  }
+
+  const reporter = createReporter({ controlPlane, clock, log, done: forget })
+
+  const slots = createSlots({
+    size: options.slots,
+    run(entry) {
+      entry.startedAt = clock.elapsed()
+      return runner.run(entry.command, entry.controller?.signal ?? neverAborted)
+    },
+    leave(entry, result) {
+      const durationMs = Math.round((clock.elapsed() - entry.startedAt) * 1000) / 1000
+      reporter.deliver(entry, reportOf(entry.command, workerId, result, durationMs))
+    },
+  })
+  const freeSlots = (): number => (stopping ? 0 : slots.free())
+
+  const abandon = (entry: HeldCommand, reason: ToolFailure): void => {
+    entry.abandoned = true
+    if (slots.remove(entry)) forget(entry)
+    else entry.controller?.abort(reason)
+  }
+
+  const heartbeat = createHeartbeat({
+    controlPlane,
+    workerId,
+    clock,
+    log,
+    held,
+    onGone(entry, status) {
+      log.warn({ command: entry.key, step: entry.command.step, status }, 'command aborted')
+      abandon(entry, abortReason(status.toUpperCase(), `The command was ${status}`))
+      reporter.wake()
+    },
+  })
+
+  const hold = (command: LeasedCommand): HeldCommand | null => {
+    const known = held.get(heldKey(command))
+    if (known !== undefined) {
+      if (known.command.leaseToken === command.leaseToken) return null
+      // A new lease of the same command: the old one must have been lost.
+      abandon(known, abortReason('LOST', 'The command was leased anew'))
+    }
+    const entry = holdCommand(command, runner.isInstant(command))
+    held.set(entry.key, entry)
+    return entry
+  }
+
+  const release = createRelease({ controlPlane, workerId, log })
+
+  const accept = (commands: readonly LeasedCommand[]): void => {
+    if (stopping) {
+      release.handBack(commands)
+      return
+    }
+    const entries = commands.map(hold).filter((entry) => entry !== null)
+    heartbeat.ensure()
+    slots.push(entries)
+  }
+
+  const leases = createLeaseLoop({
+    controlPlane,
+    workerId,
+    pool,
+    clock,
+    log,
+    room: () => (reporter.failing() > 0 ? 0 : freeSlots()),
+    take: accept,
+  })
+
+  const idle = (): Promise<void> =>
+    held.size === 0 ? Promise.resolve() : new Promise((resolve) => void idleWaiters.push(resolve))
+
+  const stop = async ({ graceMs }: { readonly graceMs: number }): Promise<void> => {
+    stopping = true
+    const unstarted = slots.clear()
+    for (const entry of unstarted) forget(entry)
+    release.handBack(unstarted.map((entry) => entry.command))
+    await within(clock, graceMs, Promise.all([leases.stop(), idle()]))
+
+    const aborted = [...held.values()].filter((entry) => !entry.abandoned)
+    for (const entry of aborted) abandon(entry, abortReason('WORKER_SHUTDOWN', 'The worker is shutting down'))
+    reporter.wake()
+    await within(clock, ABORT_GRACE_MS, idle())
+    // Only now, with the tools dead: somebody else may start the same work the moment it is handed back.
+    release.handBack(aborted.map((entry) => entry.command))
+    await within(clock, ABORT_GRACE_MS, release.settled())
+    heartbeat.stop()
+  }
+
+  return {
+    start() {
+      started = true
+      leases.kick()
+    },
+    accept,
+    freeSlots,
+    stop,
+    idle,
+  }
+}
