@@ -6,7 +6,7 @@
  * 2. Where the start time cannot be read, the mark is `UNKNOWN_START` and a live pid is believed.
  */
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 export const UNKNOWN_START = 'unknown'
 
@@ -29,6 +29,16 @@ export function commandLine(pid: number): string | null {
     return readOrNull(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim() ?? null
   }
   return listed(pid, 'command')
+}
+
+/** The command lines of all running processes this user may see. */
+export function commandLines(): string[] {
+  if (process.platform !== 'linux') {
+    return spawnSync('ps', ['-axo', 'command='], { encoding: 'utf8' }).stdout.split('\n')
+  }
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => commandLine(Number(name)) ?? [])
 }
 
 function respondsToSignals(pid: number): boolean {

@@ -11,7 +11,7 @@ import type { Body, Task } from './model.ts'
 import { asMap, child, children, isMapField, items, subject } from './reader.ts'
 import type { Field, MapField } from './reader.ts'
 import { readTask } from './task.ts'
-import { isMappingWithKind } from './workbook.ts'
+import { warnReservedName } from './names.ts'
 
 interface Labelled {
   readonly label: string
@@ -45,7 +45,7 @@ const taskSequence = (block: MapField): Field | null => {
 const isMapping = (block: MapField): boolean =>
   !block.node.entries.has('kind') &&
   block.node.entries.size > 0 &&
-  children(block).every(([, field]) => isMappingWithKind(field))
+  children(block).every(([, field]) => isMapField(field) && field.node.entries.has('kind'))
 
 const readLabelMapping = (block: MapField, context: ReadContext): Body =>
   pipelineOf(
@@ -55,7 +55,11 @@ const readLabelMapping = (block: MapField, context: ReadContext): Body =>
 
 const readPipeline = (list: readonly Field[], at: Field, context: ReadContext): Body => {
   if (list.length === 0) {
-    context.report.error('PIPELINE_EMPTY', at, `'${at.label}' is an empty list; add a task, or leave 'tool' out`)
+    context.report.error(
+      'PIPELINE_EMPTY',
+      at,
+      `'${at.label}' is an empty list; add a task, or leave 'tool' out`,
+    )
     return { kind: 'none', tasks: [] }
   }
   const labelled = list.flatMap((item, index) => readItem(item, index, context))
@@ -71,7 +75,8 @@ const readItem = (item: Field, index: number, context: ReadContext): readonly La
     return [{ label, block: map }]
   }
   const [only, ...more] = children(map)
-  if (only !== undefined && more.length === 0 && isMapField(only[1])) return [{ label: only[0], block: only[1] }]
+  if (only !== undefined && more.length === 0 && isMapField(only[1]))
+    return [{ label: only[0], block: only[1] }]
   const message = `${subject(item)} must be {name: …, kind: …} or one label with a tool block below it`
   context.report.error('PIPELINE_ITEM_SHAPE', item, message)
   return []
@@ -86,6 +91,7 @@ const pipelineOf = (labelled: readonly Labelled[], context: ReadContext): Body =
       context.report.error('DUPLICATE_TASK', child(block, 'name') ?? block, message)
     }
     context.defined.add(label)
+    warnReservedName('the task', label, child(block, 'name') ?? block, context)
     const task = readTask(block, { labels, index }, context)
     if (task !== null) tasks.push(task)
   })

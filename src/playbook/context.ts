@@ -11,4 +11,6 @@ export interface ReadContext {
   readonly defined: Set<string>
   /** Reusable tools by name. */
   readonly workbook: ReadonlyMap<string, MapField>
+  /** Names of the reusable tools that some step refers to; readers add to it. */
+  readonly usedTools: Set<string>
 }

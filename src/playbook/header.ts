@@ -10,9 +10,13 @@ import type { YamlNode } from './yaml-tree.ts'
 export const readVersions = (document: MapField, report: Report): void => {
   const version = required(document, 'apiVersion', 'apiVersion: noetl.io/v2', report)
   if (version?.text === 'noetl.io/v10') {
-    report.warn('api-version', version.field, 'noetl.io/v10 is read as noetl.io/v2')
+    report.warn('api-version', version.field, "'apiVersion' noetl.io/v10 is read as noetl.io/v2")
   } else if (version !== null && version.text !== 'noetl.io/v2') {
-    report.error('API_VERSION', version.field, `Unsupported API version: ${version.text}. Expected noetl.io/v2`)
+    report.error(
+      'API_VERSION',
+      version.field,
+      `Unsupported API version: ${version.text}. Expected noetl.io/v2`,
+    )
   }
   const kind = required(document, 'kind', 'kind: Playbook', report)
   if (kind !== null && kind.text !== 'Playbook') {
@@ -42,15 +46,23 @@ const TEXT_KEYS = new Set(['name', 'path', 'description', 'version'])
 
 export const readMetadata = (document: MapField, report: Report): Identity => {
   const field = child(document, 'metadata')
-  if (field === null) report.error('PARSE', document, "The playbook has no 'metadata'; add metadata: {name: …}")
+  if (field === null)
+    report.error('PARSE', document, "The playbook has no 'metadata'; add metadata: {name: …}")
   const metadata = asMap(field, report)
   if (metadata === null) return { name: '', path: '', metadata: {} }
   const name = asText(child(metadata, 'name'), report)?.trim() ?? ''
   if (name === '') {
-    report.error('PARSE', child(metadata, 'name') ?? metadata, "'metadata' has no 'name'; give the playbook a name")
+    report.error(
+      'PARSE',
+      child(metadata, 'name') ?? metadata,
+      "'metadata' has no 'name'; give the playbook a name",
+    )
   }
   const path = asText(child(metadata, 'path'), report)?.trim() ?? ''
-  const values = children(metadata).map(([key, entry]): [string, Json] => [key, metadataValue(key, entry.node)])
+  const values = children(metadata).map(([key, entry]): [string, Json] => [
+    key,
+    metadataValue(key, entry.node),
+  ])
   return { name, path: path === '' ? name : path, metadata: objectOf(values) }
 }
 
@@ -60,7 +72,8 @@ const metadataValue = (key: string, node: YamlNode): Json => {
   return objectOf([...node.entries].map(([label, entry]) => [label, textOrJson(entry.value)]))
 }
 
-const textOrJson = (node: YamlNode): Json => (node.kind === 'scalar' && !isNull(node) ? node.text : toJson(node))
+const textOrJson = (node: YamlNode): Json =>
+  node.kind === 'scalar' && !isNull(node) ? node.text : toJson(node)
 
 export const readWorkload = (document: MapField, context: ReadContext): JsonObject => {
   const field = child(document, 'workload')
@@ -84,7 +97,11 @@ export const readKeychain = (document: MapField, report: Report): readonly JsonO
     if (entry === null) return []
     const name = asText(child(entry, 'name'), report)
     if (name === null) {
-      report.error('PARSE', entry, `${subject(entry)} has no 'name'; the name is how auth and templates refer to it`)
+      report.error(
+        'PARSE',
+        entry,
+        `${subject(entry)} has no 'name'; the name is how auth and templates refer to it`,
+      )
       return []
     }
     if (names.has(name)) {
@@ -96,13 +113,28 @@ export const readKeychain = (document: MapField, report: Report): readonly JsonO
   })
 }
 
-const KEYCHAIN_TEXT = new Set(['name', 'kind', 'type', 'provider', 'auth', 'credential', 'token_type', 'scope', 'region', 'residency'])
+const KEYCHAIN_TEXT = new Set([
+  'name',
+  'kind',
+  'type',
+  'provider',
+  'auth',
+  'credential',
+  'token_type',
+  'scope',
+  'region',
+  'residency',
+])
 
 const keychainEntry = (entry: MapField, report: Report): JsonObject => {
   const residency = child(entry, 'residency')
   const word = asText(residency, report)
   if (residency !== null && word !== null && !['none', 'advisory', 'strict'].includes(word)) {
-    report.error('PARSE', residency, `${subject(residency)} is '${word}' but must be one of none, advisory, strict`)
+    report.error(
+      'PARSE',
+      residency,
+      `${subject(residency)} is '${word}' but must be one of none, advisory, strict`,
+    )
   }
   return objectOf(
     children(entry).map(([key, field]): [string, Json] => {

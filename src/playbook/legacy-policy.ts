@@ -4,7 +4,18 @@ import type { PolicyRule } from './model.ts'
 import { readNumber } from './numbers.ts'
 import { ACTIONS, readJumpTarget, timing } from './policy-action.ts'
 import type { TaskPosition } from './policy-action.ts'
-import { asList, asMap, asText, asWord, child, isMapField, isWritten, items, subject, warnUnknownKeys } from './reader.ts'
+import {
+  asList,
+  asMap,
+  asText,
+  asWord,
+  child,
+  isMapField,
+  isWritten,
+  items,
+  subject,
+  warnUnknownKeys,
+} from './reader.ts'
 import type { Field, MapField } from './reader.ts'
 import { readSet } from './set-entries.ts'
 
@@ -16,7 +27,11 @@ export const readEvalRules = (
   context: ReadContext,
 ): readonly PolicyRule[] => {
   if (field === null) return []
-  context.report.warn('legacy', field, `'${field.label}' is an older spelling; write spec.policy.rules instead`)
+  context.report.warn(
+    'legacy',
+    field,
+    `'${field.label}' is an older spelling; write spec.policy.rules instead`,
+  )
   return asList(field, context.report).flatMap((item) => {
     const entry = asMap(item, context.report)
     if (entry === null) return []
@@ -49,7 +64,11 @@ const readExpression = (entry: MapField, context: ReadContext): PolicyRule['when
   const field = child(entry, 'expr')
   const text = asText(field, context.report)
   if (field === null || text === null || text.trim() === '') {
-    context.report.error('EVAL_EXPR', field ?? entry, `'${entry.label}.expr' is empty; write a condition or leave it out`)
+    context.report.error(
+      'EVAL_EXPR',
+      field ?? entry,
+      `'${entry.label}.expr' is empty; write a condition or leave it out`,
+    )
     return false
   }
   context.templates.condition(field, 'EVAL_EXPR')

@@ -7,6 +7,7 @@
 import type { Json } from '../contract/json.ts'
 import type { ReadContext } from './context.ts'
 import type { Cursor, Loop } from './model.ts'
+import { warnReservedName } from './names.ts'
 import { readNumber } from './numbers.ts'
 import { asMap, asText, asWord, child, isWritten, keyAt, subject, warnUnknownKeys } from './reader.ts'
 import type { Field, MapField } from './reader.ts'
@@ -59,6 +60,7 @@ const readIterator = (loop: MapField, context: ReadContext): string => {
   }
   const name = asText(field, context.report)?.trim() ?? ''
   if (name === '') context.report.error('LOOP_ITERATOR', field, "'loop.iterator' is empty; write a name")
+  warnReservedName('the iterator', name, field, context)
   context.defined.add(name)
   // Both spellings are in circulation for the rows of a whole frame.
   context.defined.add(`${name}_rows`)
@@ -69,7 +71,8 @@ const readCollection = (loop: MapField, mode: Loop['mode'], context: ReadContext
   const { report } = context
   const field = child(loop, 'in')
   if (field !== null && child(loop, 'cursor') !== null) {
-    const message = "'loop' has both 'in' and 'cursor'; a loop runs over a collection or over claimed rows, keep one"
+    const message =
+      "'loop' has both 'in' and 'cursor'; a loop runs over a collection or over claimed rows, keep one"
     report.error('LOOP_IN_AND_CURSOR', keyAt(loop, 'in'), message)
     return null
   }
@@ -111,14 +114,19 @@ const readCursor = (
     return null
   }
   if (field === null) {
-    report.error('LOOP_CURSOR', loop, "'loop' has mode cursor but no 'cursor'; add cursor: {kind, auth, claim}")
+    report.error(
+      'LOOP_CURSOR',
+      loop,
+      "'loop' has mode cursor but no 'cursor'; add cursor: {kind, auth, claim}",
+    )
     return null
   }
   const cursor = asMap(field, report)
   if (cursor === null) return null
   warnUnknownKeys(cursor, ['kind', 'auth', 'credential', 'claim', 'options'], report)
   const claim = child(cursor, 'claim')
-  if (claim === null) report.error('LOOP_CURSOR', cursor, "'loop.cursor' has no 'claim'; write the statement that leases rows")
+  if (claim === null)
+    report.error('LOOP_CURSOR', cursor, "'loop.cursor' has no 'claim'; write the statement that leases rows")
   else templates.value(claim)
   const auth = child(cursor, 'auth') ?? child(cursor, 'credential')
   if (auth !== null) templates.value(auth)
@@ -130,7 +138,15 @@ const readCursor = (
   }
 }
 
-const FRAME_KEYS = ['max_rows', 'row_concurrency', 'process', 'max_seconds', 'max_bytes', 'lease_seconds', 'heartbeat_seconds']
+const FRAME_KEYS = [
+  'max_rows',
+  'row_concurrency',
+  'process',
+  'max_seconds',
+  'max_bytes',
+  'lease_seconds',
+  'heartbeat_seconds',
+]
 
 const readFrame = (field: Field | null, context: ReadContext): Pick<Cursor, 'maxRows' | 'rowConcurrency'> => {
   const frame = asMap(field, context.report)
@@ -138,7 +154,11 @@ const readFrame = (field: Field | null, context: ReadContext): Pick<Cursor, 'max
   warnUnknownKeys(frame, FRAME_KEYS, context.report)
   const process = child(frame, 'process')
   if (process !== null && (process.node.kind !== 'scalar' || process.node.text !== 'row')) {
-    context.report.warn('ignored-key', process, `${subject(process)} has no effect: rows are processed one by one`)
+    context.report.warn(
+      'ignored-key',
+      process,
+      `${subject(process)} has no effect: rows are processed one by one`,
+    )
   }
   const rule = { code: 'LOOP_FRAME', ...AT_LEAST_ONE }
   return {

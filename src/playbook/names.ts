@@ -52,7 +52,16 @@ const RESERVED_ROOTS: ReadonlySet<string> = new Set([
 const FUNCTIONS = ['now', 'uuid4', 'range', 'dict', 'namespace', 'debug']
 
 /** Reserved roots that a user's own value simply replaces, so that using them as a name does no harm. */
-const YIELDING_ROOTS = new Set(['path', 'version', 'error', 'response', 'frame', 'results', 'payload', 'action'])
+const YIELDING_ROOTS = new Set([
+  'path',
+  'version',
+  'error',
+  'response',
+  'frame',
+  'results',
+  'payload',
+  'action',
+])
 
 export const warnReservedName = (what: string, name: string, at: At, context: ReadContext): void => {
   if (!RESERVED_ROOTS.has(name) || YIELDING_ROOTS.has(name)) return
@@ -69,11 +78,20 @@ export const warnStepName = (name: string, at: At, context: ReadContext): void =
 
 export const warnUnknownNames = (context: ReadContext): void => {
   const known = new Set([...context.defined, ...context.stepNames, ...RESERVED_ROOTS, ...FUNCTIONS])
-  const candidates = [...context.defined, ...context.stepNames, 'ctx', 'workload', 'output', 'iter', 'execution_id', 'keychain']
+  const candidates = [
+    ...context.defined,
+    ...context.stepNames,
+    'ctx',
+    'workload',
+    'output',
+    'iter',
+    'execution_id',
+    'keychain',
+  ]
   for (const use of context.templates.uses) {
     if (known.has(use.name) || isGuarded(use)) continue
     const message = `'${use.name}' is not defined in this playbook.${didYouMean(use.name, candidates)}`
-    context.report.warn('unknown-name', use.at, message)
+    context.report.warn('unknown-name', use.at(), message)
   }
 }
 

@@ -7,7 +7,19 @@
  */
 import type { ReadContext } from './context.ts'
 import type { Arc, RoutingMode } from './model.ts'
-import { asList, asMap, asText, child, isMapField, isWritten, items, keyAt, shapeOf, subject, warnUnknownKeys } from './reader.ts'
+import {
+  asList,
+  asMap,
+  asText,
+  child,
+  isMapField,
+  isWritten,
+  items,
+  keyAt,
+  shapeOf,
+  subject,
+  warnUnknownKeys,
+} from './reader.ts'
 import type { Field, MapField } from './reader.ts'
 import { readSet, readSetIn } from './set-entries.ts'
 import { didYouMean } from './suggest.ts'
@@ -69,7 +81,11 @@ const readMode = (field: Field | null, context: ReadContext): RoutingMode | null
   const word = text.trim().toLowerCase()
   if (word === 'exclusive' || word === 'inclusive') return word
   const hint = didYouMean(text, ['exclusive', 'inclusive'])
-  context.report.error('NEXT_MODE', field, `'${field.label}' is '${text}' but must be exclusive or inclusive.${hint}`)
+  context.report.error(
+    'NEXT_MODE',
+    field,
+    `'${field.label}' is '${text}' but must be exclusive or inclusive.${hint}`,
+  )
   return null
 }
 
@@ -81,7 +97,11 @@ const readArc = (field: Field, form: 'target' | 'router', context: ReadContext):
   const when = readGuard(arc, context)
   const args = child(arc, 'args')
   if (args !== null && form === 'router') {
-    report.warn('legacy', keyAt(arc, 'args'), `'${args.label}' is read as 'set'; write set: {ctx.name: value}`)
+    report.warn(
+      'legacy',
+      keyAt(arc, 'args'),
+      `'${args.label}' is read as 'set'; write set: {ctx.name: value}`,
+    )
   }
   const set = [...readSetIn('ctx', args, context), ...readSet(child(arc, 'set'), 'flow', context)]
   const target = child(arc, 'step')
@@ -119,7 +139,11 @@ const readGuard = (arc: MapField, context: ReadContext): string | null => {
   const text = asText(field, context.report)
   if (field === null || text === null) return null
   if (text.trim() === '') {
-    context.report.error('NEXT_WHEN', field, `'${field.label}' is empty; write a condition, or leave 'when' out`)
+    context.report.error(
+      'NEXT_WHEN',
+      field,
+      `'${field.label}' is empty; write a condition, or leave 'when' out`,
+    )
     return null
   }
   context.templates.condition(field, 'NEXT_WHEN')
@@ -135,6 +159,10 @@ const readTarget = (field: Field, context: ReadContext): string | null => {
   const name = field.node.text
   if (stepNames.has(name)) return name
   const hint = didYouMean(name, stepNames)
-  report.error('NEXT_UNKNOWN', field, `${subject(field)} leads to '${name}', which is not a step of this playbook.${hint}`)
+  report.error(
+    'NEXT_UNKNOWN',
+    field,
+    `${subject(field)} leads to '${name}', which is not a step of this playbook.${hint}`,
+  )
   return null
 }

@@ -1,5 +1,5 @@
 /** Numbers that an author may give as a number, as digits, or as a template that the run renders. */
-import { hasTemplateSyntax } from './template-port.ts'
+import { hasTemplateSyntax } from '../template/template.ts'
 import type { ReadContext } from './context.ts'
 import { shapeOf, subject } from './reader.ts'
 import type { Field } from './reader.ts'
@@ -26,7 +26,8 @@ export const readNumber = <F>(
       return text
     }
     const value = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) ? Number(text) : Number.NaN
-    if (value >= rule.minimum && Number.isFinite(value) && (!rule.integer || Number.isSafeInteger(value))) return value
+    if (value >= rule.minimum && Number.isFinite(value) && (!rule.integer || Number.isSafeInteger(value)))
+      return value
   }
   const kind = rule.integer ? 'a whole number' : 'a number'
   const given = field.node.kind === 'scalar' ? `'${field.node.text}'` : shapeOf(field.node)

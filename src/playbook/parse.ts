@@ -16,6 +16,7 @@ import type { Diagnostic } from './problem.ts'
 import { asMap, child, items, isMapField, keyAt, ownedBy, rootField, warnUnknownKeys } from './reader.ts'
 import type { Field, MapField } from './reader.ts'
 import { readStep } from './step.ts'
+import { readTask } from './task.ts'
 import { createTemplateCheck } from './template-check.ts'
 import { readWorkbook } from './workbook.ts'
 import { loadYaml } from './yaml-load.ts'
@@ -36,7 +37,8 @@ export const parsePlaybook = (text: string): ParseResult => {
   if (!yaml.ok) return { ok: false, kind: yaml.kind, problems: report.sorted() }
   const document = asDocument(rootField(yaml.root), report)
   const playbook = document === null ? null : readPlaybook(document, text, report)
-  if (playbook === null || report.hasErrors()) return { ok: false, kind: 'invalid', problems: report.sorted() }
+  if (playbook === null || report.hasErrors())
+    return { ok: false, kind: 'invalid', problems: report.sorted() }
   return { ok: true, playbook, warnings: report.sorted() }
 }
 
@@ -46,17 +48,28 @@ const asDocument = (root: Field, report: Report): MapField | null => {
   return null
 }
 
-const DOCUMENT_KEYS = ['apiVersion', 'kind', 'metadata', 'workload', 'keychain', 'workbook', 'workflow', 'executor', 'vars']
+const DOCUMENT_KEYS = [
+  'apiVersion',
+  'kind',
+  'metadata',
+  'workload',
+  'keychain',
+  'workbook',
+  'workflow',
+  'executor',
+  'vars',
+]
 
 const readPlaybook = (document: MapField, text: string, report: Report): Playbook => {
   const elements = readElements(document, report)
   readVersions(document, report)
   const identity = readMetadata(document, report)
-  const stepNames = new Set(elements.map(({ name }) => name))
+  const stepNames = new Set(elements.flatMap(({ name }) => name ?? []))
   const { executor, entry, hasEntry } = readExecutor(child(document, 'executor'), stepNames, report)
-  if (!hasEntry && !stepNames.has('start')) {
+  const workflow = child(document, 'workflow')
+  if (workflow?.node.kind === 'list' && !hasEntry && !stepNames.has('start')) {
     const message = "Workflow must have a step named 'start'; name one so, or set executor.spec.entry_step"
-    report.error('NO_START', child(document, 'workflow') ?? document, message)
+    report.error('NO_START', workflow, message)
   }
   reportDuplicates(elements, report)
   const context: ReadContext = {
@@ -65,10 +78,12 @@ const readPlaybook = (document: MapField, text: string, report: Report): Playboo
     stepNames,
     defined: new Set(),
     workbook: readWorkbook(child(document, 'workbook'), report),
+    usedTools: new Set(),
   }
   const workload = readWorkload(document, context)
   const keychain = readKeychain(document, report)
-  const steps = elements.map(({ name, field }) => readStep(field, name, context))
+  const steps = elements.map(({ name, field }) => readStep(field, name ?? '', context))
+  checkUnusedTools(context)
   const playbook = { ...identity, workload, keychain, executor, steps, entry: entry ?? 'start' }
   advise(document, elements, playbook, context)
   return playbook
@@ -76,7 +91,8 @@ const readPlaybook = (document: MapField, text: string, report: Report): Playboo
 
 /** An element of `workflow` with its name. */
 interface Element {
-  readonly name: string
+  /** Null when it has none; the rest of it is checked all the same. */
+  readonly name: string | null
   readonly field: MapField
 }
 
@@ -101,20 +117,36 @@ const readElement = (item: Field, report: Report): readonly Element[] => {
   const owner = name === '' ? item.path : `Step '${name}'`
   const step = ownedBy(element, owner)
   if (step.node.entries.has('case')) {
-    report.error('CASE_NOT_ALLOWED', keyAt(step, 'case'), "'case' is not part of the language; route with next: {arcs: [{step, when}]}")
+    report.error(
+      'CASE_NOT_ALLOWED',
+      keyAt(step, 'case'),
+      "'case' is not part of the language; route with next: {arcs: [{step, when}]}",
+    )
   }
   if (name !== '') return [{ name, field: step }]
   const hint = child(element, 'name') === null ? '' : "; write 'step' instead of 'name'"
-  report.error('PARSE', field ?? step, `${owner} has no name: 'step' must be text${hint}`)
-  return []
+  report.error(
+    'PARSE',
+    { ...step, offset: (field ?? step).offset },
+    `the step has no name; add step: name${hint}`,
+  )
+  return [{ name: null, field: step }]
 }
 
 const reportDuplicates = (elements: readonly Element[], report: Report): void => {
   const seen = new Set<string>()
   for (const { name, field } of elements) {
+    if (name === null) continue
     const at = { ...(child(field, 'step') ?? field), owner: '' }
     if (seen.has(name)) report.error('DUPLICATE_STEP', at, `Duplicate step name: ${name}`)
     seen.add(name)
+  }
+}
+
+/** Tools of the workbook that no step uses are read too, so that their mistakes show. */
+const checkUnusedTools = (context: ReadContext): void => {
+  for (const [name, tool] of context.workbook) {
+    if (!context.usedTools.has(name)) readTask(tool, { labels: [name], index: 0 }, context)
   }
 }
 
@@ -127,7 +159,11 @@ const advise = (
 ): void => {
   warnUnknownKeys(document, DOCUMENT_KEYS, context.report)
   if (document.node.entries.has('vars')) {
-    context.report.warn('ignored-key', keyAt(document, 'vars'), "'vars' has no effect here; put defaults into 'workload'")
+    context.report.warn(
+      'ignored-key',
+      keyAt(document, 'vars'),
+      "'vars' has no effect here; put defaults into 'workload'",
+    )
   }
   const workload = child(document, 'workload')
   if (workload !== null) {
@@ -136,11 +172,13 @@ const advise = (
     }
   }
   const unreachable = new Set(unreachableSteps(playbook))
-  const hasEntry = context.stepNames.has(playbook.entry)
+  // A misspelt arc leaves its target unconnected; the error says enough.
+  const isSound = !context.report.hasErrors()
   for (const { name, field } of elements) {
+    if (name === null) continue
     const at = child(field, 'step') ?? field
     warnStepName(name, at, context)
-    if (!hasEntry || !unreachable.has(name)) continue
+    if (!isSound || !unreachable.has(name)) continue
     const message = `nothing leads to it from '${playbook.entry}'; add an arc, or remove the step`
     context.report.warn('unreachable-step', at, message)
   }

@@ -26,9 +26,19 @@ export const timing = (
 ): Pick<PolicyRule, 'attempts' | 'backoff' | 'delay'> => {
   const field = (key: string): Field | null => (block === null ? null : child(block, key))
   return {
-    attempts: readNumber(field('attempts'), { code: 'POLICY_ATTEMPTS', minimum: 1, integer: true }, DEFAULT_ATTEMPTS, context),
+    attempts: readNumber(
+      field('attempts'),
+      { code: 'POLICY_ATTEMPTS', minimum: 1, integer: true },
+      DEFAULT_ATTEMPTS,
+      context,
+    ),
     backoff: asWord(field('backoff'), BACKOFFS, context.report, 'POLICY_BACKOFF') ?? 'none',
-    delay: readNumber(field('delay'), { code: 'POLICY_DELAY', minimum: 0, integer: false }, DEFAULT_DELAY, context),
+    delay: readNumber(
+      field('delay'),
+      { code: 'POLICY_DELAY', minimum: 0, integer: false },
+      DEFAULT_DELAY,
+      context,
+    ),
   }
 }
 
@@ -50,7 +60,9 @@ export const readJumpTarget = (
   const target = field.node.text
   if (labels.includes(target)) return target
   if (!PREVIOUS.includes(target)) {
-    return refuse(`jumps to '${target}', but the tasks here are ${labels.join(', ')}.${didYouMean(target, labels)}`)
+    return refuse(
+      `jumps to '${target}', but the tasks here are ${labels.join(', ')}.${didYouMean(target, labels)}`,
+    )
   }
   return index > 0 ? null : refuse(`jumps to the task before '${labels[0] ?? ''}', which is the first one`)
 }

@@ -12,7 +12,11 @@ import type { MapField } from './reader.ts'
 import { readRules } from './rules.ts'
 import { readSet, readSetIn } from './set-entries.ts'
 
-export const readPolicy = (tool: MapField, position: TaskPosition, context: ReadContext): readonly PolicyRule[] => {
+export const readPolicy = (
+  tool: MapField,
+  position: TaskPosition,
+  context: ReadContext,
+): readonly PolicyRule[] => {
   const explicit = readExplicitRules(tool, position, context)
   if (explicit !== null) {
     for (const key of ['eval', 'retry']) {
@@ -66,4 +70,3 @@ const readAction = (
     ],
   }
 }
-

@@ -23,7 +23,13 @@ export interface MapField extends Field {
   readonly node: YamlMap
 }
 
-export const rootField = (node: YamlNode): Field => ({ node, offset: node.offset, path: '', label: '', owner: '' })
+export const rootField = (node: YamlNode): Field => ({
+  node,
+  offset: node.offset,
+  path: '',
+  label: '',
+  owner: '',
+})
 
 /** The same node seen as the start of something with a name of its own. */
 export const ownedBy = <F extends Field>(field: F, owner: string): F => ({ ...field, owner, label: '' })
@@ -127,7 +133,11 @@ export const warnUnknownKeys = (
   for (const key of field.node.entries.keys()) {
     if (known.includes(key) || seen.has(key)) continue
     const within = field.label === '' ? '' : ` in ${field.label}`
-    report.warn('unknown-key', keyAt(field, key), `The key '${key}'${within} has no effect.${didYouMean(key, known)}`)
+    report.warn(
+      'unknown-key',
+      keyAt(field, key),
+      `the key '${key}'${within} has no effect.${didYouMean(key, known)}`,
+    )
   }
 }
 

@@ -33,7 +33,7 @@ export const createReport = (text: string): Report => {
     const offset = Math.min(Math.max(at.offset, 0), text.length)
     const line = lineAt(lineStarts, offset)
     const column = offset - (lineStarts[line - 1] ?? 0) + 1
-    const full = at.owner === '' ? message : `${at.owner}: ${message}`
+    const full = at.owner === '' ? capitalised(message) : `${at.owner}: ${message}`
     found.set(key, { severity, code, message: full, line, column, path: at.path })
   }
 
@@ -45,6 +45,9 @@ export const createReport = (text: string): Report => {
   }
 }
 
+/** Messages are written to follow an owner; without one they start the sentence. */
+const capitalised = (message: string): string => message.slice(0, 1).toUpperCase() + message.slice(1)
+
 const rank = (diagnostic: Diagnostic): number => {
   if (diagnostic.code === 'CASE_NOT_ALLOWED') return 0
   return diagnostic.severity === 'error' ? 1 : 2
@@ -52,7 +55,8 @@ const rank = (diagnostic: Diagnostic): number => {
 
 const lineStartsOf = (text: string): readonly number[] => {
   const starts = [0]
-  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1)) starts.push(index + 1)
+  for (let index = text.indexOf('\n'); index !== -1; index = text.indexOf('\n', index + 1))
+    starts.push(index + 1)
   return starts
 }
 

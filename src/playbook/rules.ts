@@ -23,7 +23,11 @@ export const readRules = (rules: readonly Field[], context: ReadContext): readon
     result.push(rule)
     const hidden = rules[index + 1]
     if (rule.when !== true || hidden === undefined) return
-    context.report.warn('unreachable-rule', hidden, `${subject(hidden)} is never reached: the rule before it always matches`)
+    context.report.warn(
+      'unreachable-rule',
+      hidden,
+      `${subject(hidden)} is never reached: the rule before it always matches`,
+    )
   })
   return result
 }
@@ -63,7 +67,11 @@ const refuse = (field: Field, context: ReadContext, reason: string): null => {
 const readCondition = (rule: MapField, context: ReadContext): Condition => {
   const field = child(rule, 'when')
   if (field === null) {
-    context.report.error('RULE_WHEN', keyAt(rule, 'when'), `'${rule.label}.when' is empty; write a condition, or use else`)
+    context.report.error(
+      'RULE_WHEN',
+      keyAt(rule, 'when'),
+      `'${rule.label}.when' is empty; write a condition, or use else`,
+    )
     return false
   }
   const { node } = field
@@ -71,7 +79,11 @@ const readCondition = (rule: MapField, context: ReadContext): Condition => {
   const text = asText(field, context.report)
   if (text === null) return false
   if (text.trim() === '') {
-    context.report.error('RULE_WHEN', field, `'${field.label}' is empty (${shapeOf(node)}); write a condition, or use else`)
+    context.report.error(
+      'RULE_WHEN',
+      field,
+      `'${field.label}' is empty (${shapeOf(node)}); write a condition, or use else`,
+    )
     return false
   }
   context.templates.condition(field, 'RULE_WHEN')

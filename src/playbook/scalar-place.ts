@@ -29,19 +29,11 @@ const isBlank = (character: string): boolean => /\s/.test(character)
 const visibleCount = (text: string): number => text.replace(/\s/g, '').length
 
 const contentStart = (source: string, scalar: YamlScalar): number => {
-  switch (scalar.style) {
-    case 'plain':
-      return scalar.offset
-    case 'single':
-    case 'double':
-      return scalar.offset + 1
-    case 'literal':
-    case 'folded': {
-      // The header line holds the indicators and perhaps a comment, never content.
-      const headerEnd = source.indexOf('\n', scalar.offset)
-      return headerEnd === -1 ? scalar.offset : headerEnd + 1
-    }
-  }
+  if (scalar.style === 'plain') return scalar.offset
+  if (scalar.style === 'single' || scalar.style === 'double') return scalar.offset + 1
+  // The header line of a block holds indicators and perhaps a comment, never content.
+  const headerEnd = source.indexOf('\n', scalar.offset)
+  return headerEnd === -1 ? scalar.offset : headerEnd + 1
 }
 
 interface Unit {
@@ -54,8 +46,10 @@ const HEX_ESCAPES: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 }
 
 const unitAt = (source: string, offset: number, scalar: YamlScalar): Unit => {
   const character = source[offset] ?? ''
-  if (scalar.style === 'single' && character === "'" && source[offset + 1] === "'") return { width: 2, visible: 1 }
-  if (scalar.style !== 'double' || character !== '\\') return { width: 1, visible: isBlank(character) ? 0 : 1 }
+  if (scalar.style === 'single' && character === "'" && source[offset + 1] === "'")
+    return { width: 2, visible: 1 }
+  if (scalar.style !== 'double' || character !== '\\')
+    return { width: 1, visible: isBlank(character) ? 0 : 1 }
   const escape = source[offset + 1] ?? ''
   const digits = HEX_ESCAPES[escape]
   if (digits === undefined) return { width: 2, visible: /[ntrvf_LP\s]/.test(escape) ? 0 : 1 }

@@ -9,7 +9,9 @@ import type { ReadContext } from './context.ts'
 import type { SetEntry } from './model.ts'
 import { asMap, children, keyAt } from './reader.ts'
 import type { Field } from './reader.ts'
-import { didYouMean, nearestWord } from './suggest.ts'
+import type { At } from './report.ts'
+import { warnReservedName } from './names.ts'
+import { didYouMean } from './suggest.ts'
 import { toJson } from './yaml-tree.ts'
 
 /** `flow`: a step or an arc, evaluated by the server. `task`: a tool or its policy, evaluated by the worker. */
@@ -20,7 +22,9 @@ type Scope = SetEntry['scope']
 const SCOPES: readonly Scope[] = ['ctx', 'iter', 'step']
 const READ_ONLY = ['workload', 'keychain', 'output', 'event', 'steps', 'execution_id']
 
-type Target = { readonly scope: Scope; readonly path: readonly string[] } | { readonly problem: string }
+type Target =
+  | { readonly scope: Scope; readonly path: readonly string[]; readonly advice?: string }
+  | { readonly problem: string }
 
 export const readSet = (field: Field | null, level: SetLevel, context: ReadContext): readonly SetEntry[] =>
   readEntries(field, (key) => parseTarget(key, level), context)
@@ -41,13 +45,23 @@ const readEntries = (
     context.templates.value(value)
     const target = parse(key)
     if ('problem' in target) {
-      context.report.error('SET_TARGET', keyAt(map, key), `'${map.label}' cannot write '${key}': ${target.problem}`)
+      context.report.error(
+        'SET_TARGET',
+        keyAt(map, key),
+        `'${map.label}' cannot write '${key}': ${target.problem}`,
+      )
       continue
     }
-    if (target.scope === 'ctx') context.defined.add(target.path[0] ?? '')
+    if (target.advice !== undefined) context.report.warn('set-scope', keyAt(map, key), target.advice)
+    if (target.scope === 'ctx') defineVariable(target.path[0] ?? '', keyAt(map, key), context)
     entries.push({ scope: target.scope, path: target.path, value: toJson(value.node) })
   }
   return entries
+}
+
+const defineVariable = (name: string, at: At, context: ReadContext): void => {
+  context.defined.add(name)
+  warnReservedName('the variable', name, at, context)
 }
 
 const parseTarget = (key: string, level: SetLevel): Target => {
@@ -63,10 +77,15 @@ const parseTarget = (key: string, level: SetLevel): Target => {
   if (scope !== undefined) return pathOf(scope, rest)
   if (rest.length === 0) return pathOf('ctx', segments)
   if (READ_ONLY.includes(first)) return { problem: `${first} is read-only; write to ctx instead` }
-  // Inside a pipeline a dotted path has always meant a place in the running context.
-  if (level === 'task' && nearestWord(first, SCOPES) === null) return pathOf('ctx', segments)
-  const scopes = level === 'flow' ? ['ctx', 'step'] : SCOPES
-  return { problem: `the scope '${first}' does not exist; allowed are ${scopes.join(', ')}.${didYouMean(first, scopes)}` }
+  if (level === 'flow') {
+    const scopes = ['ctx', 'step']
+    return {
+      problem: `the scope '${first}' does not exist; allowed are ${scopes.join(', ')}.${didYouMean(first, scopes)}`,
+    }
+  }
+  // Inside a pipeline a dotted path means a place in the running context.
+  const advice = `'${key}' has no scope and is written as ctx.${key}.${didYouMean(first, SCOPES)}`
+  return { ...pathOf('ctx', segments), advice }
 }
 
 const parseScoped = (scope: Scope, key: string): Target => {

@@ -70,7 +70,11 @@ export const warnStepKeys = (step: MapField, context: ReadContext): void => {
       const message = `the key '${key}' has no effect on a step; move it under 'tool'`
       context.report.warn('tool-key-on-step', keyAt(step, key), message)
     } else if (hint !== undefined) {
-      context.report.warn('unknown-key', keyAt(step, key), `the key '${key}' has no effect on a step; ${hint}`)
+      context.report.warn(
+        'unknown-key',
+        keyAt(step, key),
+        `the key '${key}' has no effect on a step; ${hint}`,
+      )
     } else {
       continue
     }

@@ -5,7 +5,17 @@ import { parseDuration } from './duration.ts'
 import { readLoop } from './loop.ts'
 import type { AdmitRule, Body, RoutingMode, Step } from './model.ts'
 import { readNext } from './next.ts'
-import { asList, asMap, asText, asWord, child, isMapField, keyAt, shapeOf, warnUnknownKeys } from './reader.ts'
+import {
+  asList,
+  asMap,
+  asText,
+  asWord,
+  child,
+  isMapField,
+  keyAt,
+  shapeOf,
+  warnUnknownKeys,
+} from './reader.ts'
 import type { Field, MapField } from './reader.ts'
 import { readRules } from './rules.ts'
 import { readSet, readSetIn } from './set-entries.ts'
@@ -63,7 +73,10 @@ const readAdmit = (policy: Field | null, context: ReadContext): readonly AdmitRu
   if (admit === null) return []
   const list = isMapField(admit) ? child(admit, 'rules') : admit
   if (isMapField(admit)) warnUnknownKeys(admit, ['mode', 'rules'], report)
-  return readRules(asList(list, report), context).map(({ when, block }) => ({ when, allow: readAllow(block, context) }))
+  return readRules(asList(list, report), context).map(({ when, block }) => ({
+    when,
+    allow: readAllow(block, context),
+  }))
 }
 
 const readAllow = (block: MapField | null, context: ReadContext): boolean => {

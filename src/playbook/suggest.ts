@@ -23,7 +23,7 @@ export const nearestWord = (word: string, candidates: Iterable<string>): string 
 /** One slip in short words, two in common ones, three in long ones; a one-letter word resembles everything. */
 const allowedDistance = (word: string): number => {
   if (word.length < 2 || word.length > 64) return 0
-  if (word.length < 5) return 1
+  if (word.length < 6) return 1
   return word.length < 10 ? 2 : 3
 }
 
@@ -40,7 +40,8 @@ const editDistance = (left: string, right: string): number => {
         (current[column - 1] ?? 0) + 1,
         (previous[column - 1] ?? 0) + (same ? 0 : 1),
       )
-      const swapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      const swapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
       if (swapped) cost = Math.min(cost, (beforePrevious[column - 2] ?? 0) + 1)
       current.push(cost)
     }

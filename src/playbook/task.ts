@@ -36,7 +36,14 @@ export const readTask = (written: MapField, position: TaskPosition, context: Rea
   checkConfig(tool, kind, consumed, context)
   if (kind === null) return null
   const label = position.labels[position.index] ?? ''
-  return { label, kind, input: input === null ? {} : mapToJson(input.node), config: withoutPolicy(tool, consumed), set, rules }
+  return {
+    label,
+    kind,
+    input: input === null ? {} : mapToJson(input.node),
+    config: withoutPolicy(tool, consumed),
+    set,
+    rules,
+  }
 }
 
 const readKind = (tool: MapField, context: ReadContext): string | null => {

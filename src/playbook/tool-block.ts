@@ -82,7 +82,8 @@ const textOf = (node: YamlNode): Json => (node.kind === 'scalar' && !isNull(node
 
 const textsOf = (node: YamlNode): Json => {
   if (node.kind === 'list') return node.items.map(textOf)
-  if (node.kind === 'map') return objectOf([...node.entries].map(([key, entry]) => [key, textOf(entry.value)]))
+  if (node.kind === 'map')
+    return objectOf([...node.entries].map(([key, entry]) => [key, textOf(entry.value)]))
   return textOf(node)
 }
 

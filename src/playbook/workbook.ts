@@ -3,7 +3,7 @@
  * input keys override those of the workbook, every other key of the reference is dropped.
  */
 import type { ReadContext } from './context.ts'
-import { asList, asMap, asText, child, isMapField, keyAt, ownedBy, subject, warnUnknownKeys } from './reader.ts'
+import { asList, asMap, asText, child, keyAt, ownedBy, subject, warnUnknownKeys } from './reader.ts'
 import type { Field, MapField } from './reader.ts'
 import type { Report } from './report.ts'
 import { didYouMean } from './suggest.ts'
@@ -22,7 +22,11 @@ export const readWorkbook = (field: Field | null, report: Report): ReadonlyMap<s
     }
     const tool = readTool(entry, name, report)
     if (tools.has(name)) {
-      report.error('WORKBOOK_DUPLICATE', child(entry, 'name') ?? entry, `The workbook defines '${name}' twice; rename one`)
+      report.error(
+        'WORKBOOK_DUPLICATE',
+        child(entry, 'name') ?? entry,
+        `the workbook defines '${name}' twice; rename one`,
+      )
     } else if (tool !== null) {
       tools.set(name, tool)
     }
@@ -41,7 +45,11 @@ const readTool = (entry: MapField, name: string, report: Report): MapField | nul
   if (tool === null) return null
   const kind = child(tool, 'kind')
   if (kind?.node.kind !== 'scalar' || kind.node.text !== 'workbook') return tool
-  report.error('WORKBOOK_NESTED', kind, 'a workbook tool cannot refer to the workbook again; write the tool itself')
+  report.error(
+    'WORKBOOK_NESTED',
+    kind,
+    'a workbook tool cannot refer to the workbook again; write the tool itself',
+  )
   return null
 }
 
@@ -64,6 +72,7 @@ export const expandWorkbook = (block: MapField, context: ReadContext): MapField 
     report.error('WORKBOOK_UNKNOWN', field, `the workbook has no '${name}'; known names: ${known}.${hint}`)
     return null
   }
+  context.usedTools.add(name)
   for (const key of block.node.entries.keys()) {
     if (['kind', 'name', 'input', 'args'].includes(key)) continue
     const message = `'${key}' has no effect on a workbook reference; put it into the workbook's tool`
@@ -90,6 +99,3 @@ const mergeInput = (declared: YamlEntry | undefined, given: YamlEntry): YamlEntr
   const entries = new Map([...declared.value.entries, ...given.value.entries])
   return { ...given, value: { ...given.value, entries } }
 }
-
-/** True when the field is a mapping that refers to the workbook. */
-export const isMappingWithKind = (field: Field): field is MapField => isMapField(field) && field.node.entries.has('kind')

@@ -12,7 +12,17 @@ import { charge, chargeSearch, checkDataDepth, type Budget } from './limits.ts'
 import { asNumeric, compareNumbers, parseDecimal } from './numbers.ts'
 import { isView } from './scope.ts'
 import { textOf } from './text-form.ts'
-import { asList, asMapping, isMapping, kindOf, member, whole, type Kind, type Mapping, type Value } from './values.ts'
+import {
+  asList,
+  asMapping,
+  isMapping,
+  kindOf,
+  member,
+  whole,
+  type Kind,
+  type Mapping,
+  type Value,
+} from './values.ts'
 
 export const isEqual = (budget: Budget, left: Value, right: Value, depth = 0): boolean => {
   if (left === right) return true
@@ -25,7 +35,8 @@ export const isEqual = (budget: Budget, left: Value, right: Value, depth = 0): b
   if (typeof left === 'string' || typeof right === 'string' || left === null || right === null) return false
   const leftNumber = asNumeric(left)
   const rightNumber = asNumeric(right)
-  if (leftNumber !== undefined && rightNumber !== undefined) return compareNumbers(leftNumber, rightNumber) === 0
+  if (leftNumber !== undefined && rightNumber !== undefined)
+    return compareNumbers(leftNumber, rightNumber) === 0
   charge(budget, 1)
   checkDataDepth(depth)
   if (Array.isArray(left)) return Array.isArray(right) && areListsEqual(budget, left, right, depth + 1)
@@ -88,12 +99,13 @@ const entriesOf = (mapping: Mapping): Value[] => Object.keys(mapping).map((key) 
 export const compareValues = (budget: Budget, left: Value, right: Value, depth = 0): number => {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right)
-  const one = asList(left) ?? whole(left)
-  const other = asList(right) ?? whole(right)
+  const one = whole(left)
+  const other = whole(right)
   const leftKind = kindOf(one)
   const rightKind = kindOf(other)
   if (leftKind !== rightKind) {
-    const isMixed = (leftKind === 'number' && rightKind === 'text') || (leftKind === 'text' && rightKind === 'number')
+    const isMixed =
+      (leftKind === 'number' && rightKind === 'text') || (leftKind === 'text' && rightKind === 'number')
     return (isMixed ? compareBySize(one, other) : undefined) ?? RANK[leftKind] - RANK[rightKind]
   }
   charge(budget, 1)
@@ -108,13 +120,11 @@ export const compareValues = (budget: Budget, left: Value, right: Value, depth =
 
 /** `item in container` */
 export const contains = (budget: Budget, container: Value, item: Value): boolean => {
+  if (isView(container) && typeof item === 'string' && container.get?.(item) !== undefined) return true
   const list = asList(container)
   if (list !== undefined) {
     charge(budget, list.length / 8)
     return list.some((element) => isEqual(budget, item, element))
-  }
-  if (isView(container) && container.get !== undefined && typeof container.plain() !== 'string') {
-    return typeof item === 'string' && container.get(item) !== undefined
   }
   const plain = whole(container)
   if (typeof plain === 'string') {

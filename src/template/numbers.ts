@@ -15,7 +15,8 @@ export type Numeric = number | bigint | Float
 
 /** A whole number as small as it can be kept. */
 export const integer = (exact: bigint): number | bigint => {
-  if (exact >= BigInt(Number.MIN_SAFE_INTEGER) && exact <= BigInt(Number.MAX_SAFE_INTEGER)) return Number(exact)
+  if (exact >= BigInt(Number.MIN_SAFE_INTEGER) && exact <= BigInt(Number.MAX_SAFE_INTEGER))
+    return Number(exact)
   if (exact >> BigInt(MAX_INTEGER_BITS) !== 0n && exact >> BigInt(MAX_INTEGER_BITS) !== -1n) {
     return fault('number is too large')
   }
@@ -60,10 +61,8 @@ export const parseDecimal = (text: string): Numeric | undefined => {
   return Number.isFinite(number) ? float(number) : undefined
 }
 
-const divisor = (value: number | bigint): void => {
-  // oxlint-disable-next-line eqeqeq -- 0 and 0n alike
-  if (value == 0) fault('division by zero')
-}
+const notZero = <Divisor extends number | bigint>(divisor: Divisor): Divisor =>
+  divisor === 0 || divisor === 0n ? fault('division by zero') : divisor
 
 const floorDivide = (left: bigint, right: bigint): bigint => {
   const quotient = left / right
@@ -74,76 +73,62 @@ const bitsOf = (value: bigint): number => (value < 0n ? -value : value).toString
 
 const power = (left: bigint, right: bigint): number | bigint => {
   const isUnit = left >= -1n && left <= 1n
-  if (!isUnit && BigInt(bitsOf(left) - 4) * right > BigInt(MAX_INTEGER_BITS)) return fault('number is too large')
+  if (!isUnit && BigInt(bitsOf(left) - 4) * right > BigInt(MAX_INTEGER_BITS))
+    return fault('number is too large')
   // Of 0, 1 and -1 only the sign of the exponent's parity matters.
   return integer(left ** (isUnit && right > 2n ? 2n + (right % 2n) : right))
 }
 
-const exactly = (operator: ArithmeticOperator, left: bigint, right: bigint): Numeric => {
-  switch (operator) {
-    case '+':
-      return integer(left + right)
-    case '-':
-      return integer(left - right)
-    case '*':
-      return integer(left * right)
-    case '/':
-      divisor(right)
-      return float(Number(left) / Number(right))
-    case '//':
-      divisor(right)
-      return integer(floorDivide(left, right))
-    case '%':
-      divisor(right)
-      return integer(left - right * floorDivide(left, right))
-    case '**':
-      if (right >= 0n) return power(left, right)
-      divisor(left)
-      return float(Number(left) ** Number(right))
-  }
+const EXACTLY: Readonly<Record<ArithmeticOperator, (left: bigint, right: bigint) => Numeric>> = {
+  '+': (left, right) => integer(left + right),
+  '-': (left, right) => integer(left - right),
+  '*': (left, right) => integer(left * right),
+  '/': (left, right) => float(Number(left) / Number(notZero(right))),
+  '//': (left, right) => integer(floorDivide(left, notZero(right))),
+  '%': (left, right) => integer(left - right * floorDivide(left, notZero(right))),
+  '**': (left, right) => (right < 0n ? float(Number(notZero(left)) ** Number(right)) : power(left, right)),
 }
 
-const asFloats = (operator: ArithmeticOperator, left: number, right: number): Numeric => {
-  switch (operator) {
-    case '+':
-      return float(left + right)
-    case '-':
-      return float(left - right)
-    case '*':
-      return float(left * right)
-    case '/':
-      divisor(right)
-      return float(left / right)
-    case '//':
-      divisor(right)
-      return float(Math.floor(left / right))
-    case '%': {
-      divisor(right)
-      const remainder = left % right
-      return float(remainder !== 0 && remainder < 0 !== right < 0 ? remainder + right : remainder)
-    }
-    case '**': {
-      if (right < 0) divisor(left)
-      const result = left ** right
-      return Number.isNaN(result) ? fault('the root of a negative number is not a number') : float(result)
-    }
-  }
+const floatRemainder = (left: number, right: number): number => {
+  const remainder = left % right
+  return remainder !== 0 && remainder < 0 !== right < 0 ? remainder + right : remainder
+}
+
+const floatPower = (left: number, right: number): Numeric => {
+  const result = (right < 0 ? notZero(left) : left) ** right
+  return Number.isNaN(result) ? fault('the root of a negative number is not a number') : float(result)
+}
+
+const AS_FLOATS: Readonly<Record<ArithmeticOperator, (left: number, right: number) => Numeric>> = {
+  '+': (left, right) => float(left + right),
+  '-': (left, right) => float(left - right),
+  '*': (left, right) => float(left * right),
+  '/': (left, right) => float(left / notZero(right)),
+  '//': (left, right) => float(Math.floor(left / notZero(right))),
+  '%': (left, right) => float(floatRemainder(left, notZero(right))),
+  '**': floatPower,
 }
 
 /** The everyday case: two small whole numbers; undefined when it needs more care. */
 const quickly = (operator: ArithmeticOperator, left: number, right: number): number | undefined => {
   const result =
-    operator === '+' ? left + right : operator === '-' ? left - right : operator === '*' ? left * right : Number.NaN
+    operator === '+'
+      ? left + right
+      : operator === '-'
+        ? left - right
+        : operator === '*'
+          ? left * right
+          : Number.NaN
   return Number.isSafeInteger(result) ? result : undefined
 }
 
 export const calculate = (operator: ArithmeticOperator, left: Numeric, right: Numeric): Numeric => {
-  if (!isInteger(left) || !isInteger(right)) return asFloats(operator, toNumber(left), toNumber(right))
+  if (!isInteger(left) || !isInteger(right)) return AS_FLOATS[operator](toNumber(left), toNumber(right))
   if (typeof left === 'number' && typeof right === 'number') {
     const quick = quickly(operator, left, right)
     if (quick !== undefined) return quick
   }
-  return exactly(operator, BigInt(left), BigInt(right))
+  return EXACTLY[operator](BigInt(left), BigInt(right))
 }
 
 export const negate = (value: Numeric): Numeric => {

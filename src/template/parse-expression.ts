@@ -4,7 +4,7 @@
  * members. Binary operators of one level group to the left.
  */
 import { hint } from './suggest.ts'
-import type { TokenCursor } from './token-cursor.ts'
+import { shown, type TokenCursor } from './token-cursor.ts'
 import { parsePostfix, parseFiltersAndTests } from './parse-postfix.ts'
 import type { ArithmeticOperator, Comparison, ComparisonOperator, Expression } from './syntax-tree.ts'
 
@@ -14,9 +14,9 @@ export const parseExpression = (cursor: TokenCursor): Expression =>
     if (!cursor.isName('if')) return value
     const offset = cursor.advance().offset
     const condition = parseOr(cursor)
-    const otherwise = cursor.takeName('else') ? parseExpression(cursor) : undefined
-    const shape = { kind: 'conditional', condition, then: value, otherwise } as const
-    return cursor.node(offset, shape, [value, condition, otherwise])
+    const whenFalse = cursor.takeName('else') ? parseExpression(cursor) : undefined
+    const shape = { kind: 'conditional', condition, whenTrue: value, whenFalse } as const
+    return cursor.node(offset, shape, [value, condition, whenFalse])
   })
 
 /** An expression that ends before `if`, as after `in` of a for statement. */
@@ -73,7 +73,10 @@ const parseComparison = (cursor: TokenCursor): Expression => {
     rest.push({ operator, operand: parseSum(cursor), offset })
   }
   if (rest.length === 0) return first
-  return cursor.node(first.offset, { kind: 'comparison', first, rest }, [first, ...rest.map((one) => one.operand)])
+  return cursor.node(first.offset, { kind: 'comparison', first, rest }, [
+    first,
+    ...rest.map((one) => one.operand),
+  ])
 }
 
 const parseArithmetic = (
@@ -132,25 +135,19 @@ const RESERVED: ReadonlySet<string> = new Set(['and', 'or', 'not', 'in', 'is', '
 const parsePrimary = (cursor: TokenCursor): Expression => {
   const token = cursor.current()
   const offset = token.offset
-  switch (token.kind) {
-    case 'number':
-      cursor.advance()
-      return cursor.node(offset, { kind: 'literal', value: token.value }, [])
-    case 'text':
-      return cursor.node(offset, { kind: 'literal', value: takeTexts(cursor) }, [])
-    case 'name':
-      return parseName(cursor)
-    case 'operator':
-      if (cursor.takeOperator('(')) return parseParenthesis(cursor, offset)
-      if (cursor.takeOperator('[')) {
-        const items = parseUntil(cursor, ']', () => parseExpression(cursor))
-        return cursor.node(offset, { kind: 'list', items }, items)
-      }
-      if (cursor.takeOperator('{')) return parseMapping(cursor, offset)
-      return cursor.fail(`expected a value, found '${token.text}'`)
-    case 'end':
-      return cursor.fail(`expected a value, found ${token.text}`)
+  if (token.kind === 'number') {
+    cursor.advance()
+    return cursor.node(offset, { kind: 'literal', value: token.value }, [])
   }
+  if (token.kind === 'text') return cursor.node(offset, { kind: 'literal', value: takeTexts(cursor) }, [])
+  if (token.kind === 'name') return parseName(cursor)
+  if (cursor.takeOperator('(')) return parseParenthesis(cursor, offset)
+  if (cursor.takeOperator('[')) {
+    const items = parseUntil(cursor, ']', () => parseExpression(cursor))
+    return cursor.node(offset, { kind: 'list', items }, items)
+  }
+  if (cursor.takeOperator('{')) return parseMapping(cursor, offset)
+  return cursor.fail(`expected a value, found ${shown(token)}`)
 }
 
 const parseName = (cursor: TokenCursor): Expression => {
@@ -212,7 +209,9 @@ export const parseWholeExpression = (cursor: TokenCursor): Expression => {
   const first = parseExpression(cursor)
   const token = cursor.current()
   if (token.kind === 'name') {
-    cursor.fail(`unexpected '${token.text}'${hint(token.text, ['and', 'or', 'is', 'in', 'if', 'else', 'not'])}`)
+    cursor.fail(
+      `unexpected '${token.text}'${hint(token.text, ['and', 'or', 'is', 'in', 'if', 'else', 'not'])}`,
+    )
   }
   cursor.needEnd()
   return first

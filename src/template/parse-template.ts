@@ -119,7 +119,8 @@ const parseSet: ParseStatement = (cursor, offset, reader, inLoop) => {
   if (target.kind === 'names' && target.names.length > 1) cursor.fail("expected '='")
   const captured = cursor.node(offset, { kind: 'captured' }, [])
   const value = cursor.takeOperator('|') ? parseFilterChain(cursor) : captured
-  if (value === captured && cursor.current().kind !== 'end') cursor.fail("expected '=' or the end of the statement")
+  if (value === captured && cursor.current().kind !== 'end')
+    cursor.fail("expected '=' or the end of the statement")
   const { body, closing } = reader.block('set', offset, ['endset'], inLoop)
   closing.cursor.needEnd()
   return { kind: 'set', offset, target, value, body }
@@ -178,10 +179,15 @@ export const parseTemplate = (source: string, segments: readonly Segment[]): Bod
 
   const statement = (cursor: TokenCursor, word: string, offset: number, inLoop: boolean): Node => {
     const parse = STATEMENTS.get(word)
-    return parse === undefined ? complainAboutWord(cursor, word, offset) : parse(cursor, offset, reader, inLoop)
+    return parse === undefined
+      ? complainAboutWord(cursor, word, offset)
+      : parse(cursor, offset, reader, inLoop)
   }
 
-  const until = (closings: readonly string[], inLoop: boolean): { body: Body; closing: Closing | undefined } => {
+  const until = (
+    closings: readonly string[],
+    inLoop: boolean,
+  ): { body: Body; closing: Closing | undefined } => {
     const nodes: Node[] = []
     let size = 0
     while (index < segments.length) {
@@ -214,12 +220,20 @@ export const parseTemplate = (source: string, segments: readonly Segment[]): Bod
     block: (opened, offset, closings, inLoop) => {
       depth += 1
       if (depth > MAX_SOURCE_DEPTH) {
-        throw new TemplateSyntaxError(`statements are nested deeper than ${MAX_SOURCE_DEPTH} levels`, source, offset)
+        throw new TemplateSyntaxError(
+          `statements are nested deeper than ${MAX_SOURCE_DEPTH} levels`,
+          source,
+          offset,
+        )
       }
       const { body, closing } = until(closings, inLoop)
       depth -= 1
       if (closing === undefined) {
-        throw new TemplateSyntaxError(`'${opened}' is never closed, expected '${closings.at(-1)}'`, source, offset)
+        throw new TemplateSyntaxError(
+          `'${opened}' is never closed, expected '${closings.at(-1)}'`,
+          source,
+          offset,
+        )
       }
       return { body, closing }
     },

@@ -39,13 +39,15 @@ export type ExpressionShape =
       readonly left: Expression
       readonly right: Expression
     }
-  | { readonly kind: 'and' | 'or' | 'concatenation'; readonly operands: readonly Expression[] }
+  | { readonly kind: 'and'; readonly operands: readonly Expression[] }
+  | { readonly kind: 'or'; readonly operands: readonly Expression[] }
+  | { readonly kind: 'concatenation'; readonly operands: readonly Expression[] }
   | { readonly kind: 'comparison'; readonly first: Expression; readonly rest: readonly Comparison[] }
   | {
       readonly kind: 'conditional'
       readonly condition: Expression
-      readonly then: Expression
-      readonly otherwise: Expression | undefined
+      readonly whenTrue: Expression
+      readonly whenFalse: Expression | undefined
     }
   | { readonly kind: 'list'; readonly items: readonly Expression[] }
   | { readonly kind: 'mapping'; readonly entries: readonly (readonly [Expression, Expression])[] }
@@ -53,6 +55,19 @@ export type ExpressionShape =
   | { readonly kind: 'captured' }
 
 export type Expression = ExpressionShape & { readonly offset: number; readonly depth: number }
+
+export type ExpressionOf<Kind extends Expression['kind']> = Extract<Expression, { readonly kind: Kind }>
+
+/** What to do with each kind of expression; the compiler sees to it that none is forgotten. */
+export type ByExpression<Context, Result> = {
+  readonly [Kind in Expression['kind']]: (context: Context, node: ExpressionOf<Kind>) => Result
+}
+
+export const dispatchExpression = <Context, Result>(
+  handlers: ByExpression<Context, Result>,
+  context: Context,
+  node: Expression,
+): Result => (handlers[node.kind] as (context: Context, node: Expression) => Result)(context, node)
 
 export type Target =
   | { readonly kind: 'names'; readonly names: readonly string[] }
@@ -100,3 +115,16 @@ export type Node =
   | { readonly kind: 'do'; readonly expression: Expression }
   | { readonly kind: 'break' }
   | { readonly kind: 'continue' }
+
+export type NodeOf<Kind extends Node['kind']> = Extract<Node, { readonly kind: Kind }>
+
+/** What to do with each kind of statement. */
+export type ByNode<Context, Result> = {
+  readonly [Kind in Node['kind']]: (context: Context, node: NodeOf<Kind>) => Result
+}
+
+export const dispatchNode = <Context, Result>(
+  handlers: ByNode<Context, Result>,
+  context: Context,
+  node: Node,
+): Result => (handlers[node.kind] as (context: Context, node: Node) => Result)(context, node)

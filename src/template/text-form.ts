@@ -16,33 +16,30 @@ const EXPONENT_FROM = 1e16
 
 const floatText = (number: number): string => {
   if (!Number.isInteger(number)) return String(number)
-  return Math.abs(number) < EXPONENT_FROM ? `${Object.is(number, -0) ? '-0' : number}.0` : number.toExponential()
+  return Math.abs(number) < EXPONENT_FROM
+    ? `${Object.is(number, -0) ? '-0' : number}.0`
+    : number.toExponential()
 }
 
-export const numberText = (value: number | bigint): string => String(value)
-
 export const textOf = (budget: Budget, value: Value): string => {
-  switch (typeof value) {
-    case 'string':
-      return value
-    case 'number':
-    case 'bigint':
-      return numberText(value)
-    case 'boolean':
-      return value ? 'True' : 'False'
-    case 'object':
-      if (value === null) return 'None'
-      if (isFloat(value)) return floatText(value[FLOAT])
-      return isView(value) ? textOf(budget, value.plain()) : jsonText(budget, value)
-    default:
-      return ''
-  }
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (value === null) return 'None'
+  if (typeof value !== 'object') return ''
+  if (isFloat(value)) return floatText(value[FLOAT])
+  return isView(value) ? textOf(budget, value.plain()) : jsonText(budget, value)
 }
 
 /** Whether native serialisation gives the right text. Pays for the walk, which may meet one node many times. */
 const isPlainJson = (budget: Budget, value: Value, depth: number): boolean => {
   if (typeof value !== 'object' || value === null) {
-    return typeof value !== 'bigint' && typeof value !== 'function' && typeof value !== 'symbol' && value !== undefined
+    return (
+      typeof value !== 'bigint' &&
+      typeof value !== 'function' &&
+      typeof value !== 'symbol' &&
+      value !== undefined
+    )
   }
   charge(budget, 0.25)
   checkDataDepth(depth)
@@ -63,7 +60,13 @@ interface Layout {
   readonly indent: number
 }
 
-const enclose = (layout: Layout, open: string, parts: readonly string[], close: string, depth: number): string => {
+const enclose = (
+  layout: Layout,
+  open: string,
+  parts: readonly string[],
+  close: string,
+  depth: number,
+): string => {
   if (parts.length === 0) return open + close
   const margin = layout.indent === 0 ? '' : `\n${' '.repeat(layout.indent * (depth + 1))}`
   const end = layout.indent === 0 ? '' : `\n${' '.repeat(layout.indent * depth)}`
@@ -76,8 +79,9 @@ const enclose = (layout: Layout, open: string, parts: readonly string[], close: 
 const serialise = (layout: Layout, value: Value, depth: number): string => {
   charge(layout.budget, 1)
   checkDataDepth(depth)
-  if (typeof value === 'bigint') return `"${numberText(value)}"`
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return JSON.stringify(value)
+  if (typeof value === 'bigint') return `"${String(value)}"`
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return 'null'
   if (isFloat(value)) return floatText(value[FLOAT])
   if (isView(value)) return serialise(layout, value.plain(), depth + 1)

@@ -43,16 +43,8 @@ const deepToJson = (budget: Budget, value: Value, depth: number): Json => {
 }
 
 const scalarToJson = (value: Value): Json => {
-  switch (typeof value) {
-    case 'string':
-    case 'number':
-    case 'boolean':
-      return value
-    case 'bigint':
-      return String(value)
-    default:
-      return null
-  }
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  return typeof value === 'bigint' ? String(value) : null
 }
 
 /** `isBuilt`: the expression may have built the container itself, so what is inside it must be looked at. */

@@ -22,10 +22,15 @@ export interface TokenCursor {
   readonly fail: (message: string, offset?: number) => never
   readonly nested: <Result>(parse: () => Result) => Result
   /** Adds place and depth to a node. */
-  readonly node: (offset: number, shape: ExpressionShape, parts: readonly (Expression | undefined)[]) => Expression
+  readonly node: (
+    offset: number,
+    shape: ExpressionShape,
+    parts: readonly (Expression | undefined)[],
+  ) => Expression
 }
 
-const shown = (token: Token): string => (token.kind === 'end' ? token.text : `'${token.text}'`)
+/** A word as a complaint shows it. */
+export const shown = (token: Token): string => (token.kind === 'end' ? token.text : `'${token.text}'`)
 
 export const createTokenCursor = (source: string, tokens: readonly Token[]): TokenCursor => {
   const last = tokens.at(-1) ?? { kind: 'end', text: 'end', offset: source.length }

@@ -38,24 +38,19 @@ export const float = (number: number): number | Float => {
 /** The value to work with when a view is taken whole. */
 export const whole = (value: Value): Value => (isView(value) ? value.plain() : value)
 
+const SCALAR_KINDS: Readonly<Record<string, Kind>> = {
+  string: 'text',
+  number: 'number',
+  bigint: 'number',
+  boolean: 'boolean',
+}
+
 export const kindOf = (value: Value): Kind => {
-  switch (typeof value) {
-    case 'string':
-      return 'text'
-    case 'number':
-    case 'bigint':
-      return 'number'
-    case 'boolean':
-      return 'boolean'
-    case 'object':
-      break
-    default:
-      return 'undefined'
-  }
   if (value === null) return 'none'
+  if (typeof value !== 'object') return SCALAR_KINDS[typeof value] ?? 'undefined'
   if (Array.isArray(value)) return 'list'
   if (FLOAT in value) return 'number'
-  if (isView(value)) return value.sequence === undefined ? kindOf(value.plain()) : 'list'
+  if (isView(value)) return kindOf(value.plain())
   return 'mapping'
 }
 
@@ -63,21 +58,9 @@ export const isMapping = (value: Value): value is Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(FLOAT in value) && !isView(value)
 
 export const isTrue = (value: Value): boolean => {
-  switch (typeof value) {
-    case 'boolean':
-      return value
-    case 'string':
-      return value !== ''
-    case 'number':
-      return value !== 0 && !Number.isNaN(value)
-    case 'bigint':
-      return value !== 0n
-    case 'object':
-      break
-    default:
-      return false
-  }
-  if (value === null) return false
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'function' || typeof value === 'symbol') return false
+  if (typeof value !== 'object' || value === null) return Boolean(value)
   if (Array.isArray(value)) return value.length > 0
   if (isFloat(value)) return value[FLOAT] !== 0
   if (isView(value)) return isTrue(value.plain())
@@ -85,10 +68,8 @@ export const isTrue = (value: Value): boolean => {
   return false
 }
 
-const hasOwnEnumerable = Object.prototype.propertyIsEnumerable
-
 const ownMember = (container: object, key: string): Value => {
-  if (!hasOwnEnumerable.call(container, key)) return undefined
+  if (!Object.prototype.propertyIsEnumerable.call(container, key)) return undefined
   const found: Value = (container as Mapping)[key]
   return typeof found === 'function' || typeof found === 'symbol' ? undefined : found
 }

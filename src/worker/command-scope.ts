@@ -33,7 +33,11 @@ export const commandScope = (options: CommandScopeOptions): Scope => {
   const variables = command.context.render_context
   const facts = commandFacts(command, options.workerId)
   const layers = input === null ? [facts, variables] : [facts, input, variables]
-  const job: JsonObject = { uuid: command.executionId, id: command.executionId, execution_id: command.executionId }
+  const job: JsonObject = {
+    uuid: command.executionId,
+    id: command.executionId,
+    execution_id: command.executionId,
+  }
 
   const lookup = (name: string): unknown => {
     // Not `??`: a null is a value and hides what is below it.

@@ -12,7 +12,9 @@ export const durationMs = (value: Json | undefined, field: string): number | nul
   if (value === undefined || value === null || value === '') return null
   const match = typeof value === 'string' || typeof value === 'number' ? DURATION.exec(String(value)) : null
   if (match === null) {
-    throw configFailure(`${field} must be a number of seconds or a text such as "30s", not ${JSON.stringify(value)}`)
+    throw configFailure(
+      `${field} must be a number of seconds or a text such as "30s", not ${JSON.stringify(value)}`,
+    )
   }
   const milliseconds = Number(match[1]) * (UNIT_MS[match[2] ?? 's'] ?? 1000)
   return milliseconds === 0 ? null : Math.min(MOST_MS, Math.ceil(milliseconds))
@@ -20,8 +22,10 @@ export const durationMs = (value: Json | undefined, field: string): number | nul
 
 /** The tightest of the tool's own limit and the limit that the control plane set for the command. */
 export const timeLimitMs = (config: JsonObject, meta: JsonObject): number | null => {
-  const ofTool = durationMs(config['timeout_seconds'], 'timeout_seconds') ?? durationMs(config['timeout'], 'timeout')
-  const ofCommand = typeof meta['timeout_ms'] === 'number' && meta['timeout_ms'] > 0 ? meta['timeout_ms'] : null
+  const ofTool =
+    durationMs(config['timeout_seconds'], 'timeout_seconds') ?? durationMs(config['timeout'], 'timeout')
+  const ofCommand =
+    typeof meta['timeout_ms'] === 'number' && meta['timeout_ms'] > 0 ? meta['timeout_ms'] : null
   if (ofTool === null) return ofCommand
   return ofCommand === null ? ofTool : Math.min(ofTool, ofCommand)
 }

@@ -50,7 +50,13 @@ export const createLeaseLoop = (options: LeaseLoopOptions): LeaseLoop => {
   const request = async (max: number): Promise<void> => {
     const startedAt = clock.elapsed()
     try {
-      const commands = await controlPlane.lease({ workerId, pool, max, waitMs: WAIT_MS, signal: stopping.signal })
+      const commands = await controlPlane.lease({
+        workerId,
+        pool,
+        max,
+        waitMs: WAIT_MS,
+        signal: stopping.signal,
+      })
       open = null
       if (commands.length > 0) take(commands)
       if (stopping.signal.aborted) return

@@ -4,7 +4,7 @@
  * 1. A report that got no answer is repeated until it is answered or its command is abandoned.
  * 2. A report that is refused for what it contains is replaced, once, by a failure that says so: the execution must
  *    not wait for a result that can never arrive. So is a report that the control plane keeps stumbling over.
- * 3. `done` is called exactly once per delivered report, whatever the answer.
+ * 3. `onOver` is called exactly once per delivered report, whatever the answer.
  */
 import type { CommandReport, ControlPlane } from '../contract/command.ts'
 import { type ProblemCode, ProblemError } from '../contract/problem.ts'
@@ -17,7 +17,7 @@ export interface ReporterOptions {
   readonly controlPlane: ControlPlane
   readonly clock: Clock
   readonly log: Log
-  readonly done: (held: HeldCommand) => void
+  readonly onOver: (held: HeldCommand) => void
 }
 
 export interface Reporter {
@@ -59,12 +59,12 @@ const refusedReport = (report: CommandReport, problem: ProblemError): CommandRep
 }
 
 export const createReporter = (options: ReporterOptions): Reporter => {
-  const { controlPlane, clock, log, done } = options
+  const { controlPlane, clock, log, onOver } = options
   const waiting = new Map<HeldCommand, () => void>()
 
   const send = (held: HeldCommand, report: CommandReport, failures: number): void => {
     if (held.abandoned) {
-      done(held)
+      onOver(held)
       return
     }
     let answer: Promise<'ok' | 'lost'>
@@ -74,13 +74,11 @@ export const createReporter = (options: ReporterOptions): Reporter => {
       refused(held, report, failures, error)
       return
     }
-    answer.then(
-      (status) => {
-        if (status === 'lost') log.warn({ command: held.key }, 'lease was lost, result dropped')
-        done(held)
-      },
-      (error: unknown) => refused(held, report, failures, error),
-    )
+    const answered = (status: 'ok' | 'lost'): void => {
+      if (status === 'lost') log.warn({ command: held.key }, 'lease was lost, result dropped')
+      onOver(held)
+    }
+    answer.then(answered, (error: unknown) => refused(held, report, failures, error))
   }
 
   const refused = (held: HeldCommand, report: CommandReport, failures: number, error: unknown): void => {
@@ -89,7 +87,7 @@ export const createReporter = (options: ReporterOptions): Reporter => {
       if (REPLACEABLE.has(error.code) && report.error?.code !== 'REPORT_REFUSED') {
         send(held, refusedReport(report, error), 0)
       } else {
-        done(held)
+        onOver(held)
       }
       return
     }

@@ -41,7 +41,8 @@ export const withTimeLimit = (
       controller.abort(reason)
     }
     const onOuterAbort = (): void => stop(outer.reason)
-    const cancelLimit = limitMs === null ? undefined : clock.after(limitMs, () => stop(timeoutFailure(limitMs)))
+    const cancelLimit =
+      limitMs === null ? undefined : clock.after(limitMs, () => stop(timeoutFailure(limitMs)))
     const settle = (result: ToolResult): void => {
       cancelLimit?.()
       cancelGrace?.()

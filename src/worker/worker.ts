@@ -90,7 +90,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     if (started) leases.kick()
   }
 
-  const reporter = createReporter({ controlPlane, clock, log, done: forget })
+  const reporter = createReporter({ controlPlane, clock, log, onOver: forget })
 
   const slots = createSlots({
     size: options.slots,

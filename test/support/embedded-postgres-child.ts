@@ -7,8 +7,6 @@ import { startEmbeddedPostgres, type EmbeddedPostgresOptions } from '../../src/s
 
 const options = JSON.parse(process.argv[2] ?? '{}') as EmbeddedPostgresOptions & { exitAfterStart?: boolean }
 const postgres = await startEmbeddedPostgres(options)
-process.stdout.write(`${JSON.stringify({ url: postgres.url, pid: postgres.pid })}\n`)
-
 if (options.exitAfterStart !== true) {
   const waiting = setInterval(() => undefined, 60_000)
   process.once('SIGINT', () => {
@@ -16,6 +14,8 @@ if (options.exitAfterStart !== true) {
     void finish()
   })
 }
+// Only now: whoever reads this line may send the signal at once.
+process.stdout.write(`${JSON.stringify({ url: postgres.url, pid: postgres.pid })}\n`)
 
 async function finish(): Promise<void> {
   const client = new Client({ connectionString: postgres.url })

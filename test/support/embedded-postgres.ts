@@ -50,9 +50,11 @@ export interface PostgresChild {
 /** Another Node process that starts an embedded PostgreSQL, in a process group of its own. */
 export function spawnPostgresChild(
   options: EmbeddedPostgresOptions & { exitAfterStart?: boolean },
+  environment: Record<string, string> = {},
 ): PostgresChild {
   const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], {
     detached: true,
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()

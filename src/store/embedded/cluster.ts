@@ -11,18 +11,22 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lchownSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ProblemError } from '../../contract/problem.ts'
+import { commandLines } from '../../lib/process-identity.ts'
 import type { Binaries } from './binaries.ts'
 import { startGuarded } from './guard.ts'
-import type { RunAs } from './run-as.ts'
+import type { Owner, RunAs } from './run-as.ts'
 import type { ServerLog } from './server-log.ts'
 
 export interface ClusterOptions {
@@ -38,6 +42,8 @@ export interface ClusterOptions {
 export const SUPERUSER = 'noetl'
 
 const TEMPORARY_PREFIX = 'postgres.tmp'
+const INITDB_ENDS_WITHIN_MS = 10_000
+const POLL_MS = 20
 
 export function clusterDirectory(dataDir: string): string {
   return join(dataDir, 'postgres')
@@ -46,14 +52,17 @@ export function clusterDirectory(dataDir: string): string {
 /** Makes the cluster if there is none yet; returns whether it did. */
 export async function ensureCluster(options: ClusterOptions): Promise<boolean> {
   const { dataDir, binaries } = options
-  removeLeftovers(dataDir)
+  await removeLeftovers(dataDir)
   const clusterDir = clusterDirectory(dataDir)
   const found = clusterVersion(clusterDir)
   if (found === null) {
     await createCluster(options)
     return true
   }
-  if (found === binaries.majorVersion) return false
+  if (found === binaries.majorVersion) {
+    giveTo(options.runAs.owner, clusterDir)
+    return false
+  }
   throw new ProblemError(
     'conflict',
     `The data in ${clusterDir} was written by PostgreSQL ${found}, but the server found is PostgreSQL ` +
@@ -75,6 +84,16 @@ function clusterVersion(clusterDir: string): number | null {
       { cause },
     )
   }
+}
+
+/** A cluster made by root in a user namespace, where none can be had any more (another container, say). */
+function giveTo(owner: Owner | null, clusterDir: string): void {
+  if (owner === null || statSync(clusterDir).uid === owner.uid) return
+  for (const name of readdirSync(clusterDir, { recursive: true, encoding: 'utf8' })) {
+    lchownSync(join(clusterDir, name), owner.uid, owner.gid)
+  }
+  // Last, so that an interrupted attempt is repeated.
+  chownSync(clusterDir, owner.uid, owner.gid)
 }
 
 async function createCluster(options: ClusterOptions): Promise<void> {
@@ -111,14 +130,17 @@ async function runInitdb(options: ClusterOptions, directory: string): Promise<vo
   )
 }
 
-function removeLeftovers(dataDir: string): void {
-  for (const name of readdirSync(dataDir)) {
-    if (!name.startsWith(TEMPORARY_PREFIX)) continue
-    try {
-      rmSync(join(dataDir, name), { recursive: true, force: true })
-    } catch {
-      // The interrupted attempt is still ending and writing; the next start finds what remains.
+async function removeLeftovers(dataDir: string): Promise<void> {
+  const leftovers = readdirSync(dataDir).filter((name) => name.startsWith(TEMPORARY_PREFIX))
+  for (const name of leftovers) {
+    const directory = join(dataDir, name)
+    // The guard of a process that just died may still be ending its initdb. To take the files from under it
+    // would make it fail in ways that leave shared memory behind.
+    for (let waitedMs = 0; waitedMs < INITDB_ENDS_WITHIN_MS; waitedMs += POLL_MS) {
+      if (!commandLines().some((command) => command.includes(directory))) break
+      await sleep(POLL_MS)
     }
+    rmSync(directory, { recursive: true, force: true })
   }
 }
 

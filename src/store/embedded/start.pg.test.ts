@@ -1,5 +1,6 @@
 import {
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -11,7 +12,12 @@ import {
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { FAST_SETTINGS, processesOn, query } from '../../../test/support/embedded-postgres.ts'
+import {
+  FAST_SETTINGS,
+  processesOn,
+  query,
+  spawnPostgresChild,
+} from '../../../test/support/embedded-postgres.ts'
 import { fastDirectory } from '../../../test/support/fast-directory.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './start.ts'
@@ -80,7 +86,7 @@ test('the server is durable, in UTC, and not on the network (4)', async () => {
     'data_checksums',
   ]
   const rows = await query(
-    postgres,
+    postgres.url,
     `select ${names.map((name) => `current_setting('${name}') as ${name}`).join()}`,
   )
   expect(rows).toEqual([
@@ -198,5 +204,21 @@ test.runIf(process.getuid?.() === 0)('root runs the data of a user as that user'
   )
   expect(owners).toEqual([user, user, user, user])
   await postgres.stop()
+  expect(await query((await start()).url, 'select one from t')).toEqual([{ one: 1 }])
+})
+
+test.runIf(process.getuid?.() === 0)('root manages where user namespaces are forbidden', async () => {
+  useExistingCluster()
+  const programs = join(dataDir, 'programs')
+  mkdirSync(programs)
+  writeFileSync(join(programs, 'unshare'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  const path = `${programs}:${process.env['PATH']}`
+  const child = spawnPostgresChild({ dataDir, settings: FAST_SETTINGS }, { PATH: path })
+  const { url } = (await child.nextLine()) as { url: string }
+  expect(await query(url, 'create table t as select 1 as one')).toEqual([])
+  expect(statSync(join(dataDir, 'postgres', 'PG_VERSION')).uid).toBe(65_534)
+  child.process.kill('SIGINT')
+  await child.ended
+  // From here on the data belongs to that user, also where namespaces are allowed.
   expect(await query((await start()).url, 'select one from t')).toEqual([{ one: 1 }])
 })

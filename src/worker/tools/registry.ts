@@ -27,7 +27,7 @@ export const createToolRegistry = (tools: readonly Tool[]): ToolRegistry => {
       throw configFailure(`This worker has no tool of kind "${kind}". It has: ${list}.`, 'TOOL_NOT_FOUND')
     },
     async close() {
-      await Promise.all(tools.map((tool) => tool.close?.()))
+      await Promise.all(tools.map(async (tool) => tool.close?.()))
     },
   }
 }

@@ -9,7 +9,9 @@ export const encodeFrame = (type: string, payload: Buffer): Buffer => {
 }
 
 /** Cuts a byte stream, in whatever pieces it comes, into frames. */
-export const createFrameDecoder = (onFrame: (type: string, payload: Buffer) => void): ((chunk: Buffer) => void) => {
+export const createFrameDecoder = (
+  onFrame: (type: string, payload: Buffer) => void,
+): ((chunk: Buffer) => void) => {
   let rest: Buffer = Buffer.alloc(0)
   return (chunk) => {
     let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])

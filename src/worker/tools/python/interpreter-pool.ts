@@ -26,7 +26,8 @@ export const createInterpreterPool = (options: InterpreterPoolOptions): Interpre
   const all = new Set<Interpreter>()
   /** The last one used is the first one taken: its memory is the warmest. */
   const idle: Interpreter[] = []
-  const line: (() => void)[] = []
+  /** Called with an interpreter, or with null when there may be room for a new one. */
+  const line: ((interpreter: Interpreter | null) => void)[] = []
   let closed = false
   let onEmpty: (() => void) | null = null
 
@@ -35,7 +36,7 @@ export const createInterpreterPool = (options: InterpreterPoolOptions): Interpre
       all.delete(interpreter)
       const position = idle.indexOf(interpreter)
       if (position >= 0) idle.splice(position, 1)
-      line.shift()?.()
+      line.shift()?.(null)
       if (all.size === 0) onEmpty?.()
     })
     all.add(interpreter)
@@ -46,23 +47,23 @@ export const createInterpreterPool = (options: InterpreterPoolOptions): Interpre
     for (;;) {
       if (closed) throw new Error('The pool of Python interpreters is closed')
       signal.throwIfAborted()
-      const interpreter = idle.pop() ?? (all.size < options.size ? startOne() : undefined)
-      if (interpreter !== undefined) return interpreter
-      await turn(signal)
+      const free = idle.pop() ?? (all.size < options.size ? startOne() : undefined)
+      const interpreter = free ?? (await turn(signal))
+      if (interpreter !== null) return interpreter
     }
   }
 
-  /** Resolves when an interpreter may be free, or when the call is not wanted any more. */
-  const turn = (signal: AbortSignal): Promise<void> =>
+  /** Resolves with an interpreter, or with null when it is time to look again. */
+  const turn = (signal: AbortSignal): Promise<Interpreter | null> =>
     new Promise((resolve) => {
-      const wake = (): void => {
+      const wake = (interpreter: Interpreter | null): void => {
         signal.removeEventListener('abort', leave)
-        resolve()
+        resolve(interpreter)
       }
       const leave = (): void => {
         const position = line.indexOf(wake)
         if (position >= 0) line.splice(position, 1)
-        resolve()
+        resolve(null)
       }
       line.push(wake)
       signal.addEventListener('abort', leave, { once: true })
@@ -75,13 +76,15 @@ export const createInterpreterPool = (options: InterpreterPoolOptions): Interpre
       interpreter.close()
       return
     }
-    idle.push(interpreter)
-    line.shift()?.()
+    const next = line.shift()
+    if (next === undefined) idle.push(interpreter)
+    else next(interpreter)
   }
 
   const runOnce = async (call: CallOptions): Promise<CallEnd> => {
     const interpreter = await acquire(call.signal)
     try {
+      call.signal.throwIfAborted()
       return await interpreter.run(call)
     } finally {
       giveBack(interpreter)
@@ -96,7 +99,7 @@ export const createInterpreterPool = (options: InterpreterPoolOptions): Interpre
     count: () => all.size,
     close() {
       closed = true
-      for (const wake of line.splice(0)) wake()
+      for (const wake of line.splice(0)) wake(null)
       for (const interpreter of all) interpreter.close()
       return all.size === 0 ? Promise.resolve() : new Promise((resolve) => void (onEmpty = resolve))
     },

@@ -10,9 +10,10 @@ import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
-import { configFailure, ToolFailure } from '../../tool-failure.ts'
+import type { ToolFailure } from '../../tool-failure.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { type CallCollector, type CallEnd, createCallCollector } from './python-call.ts'
+import { brokenStart, notStarted, tooOld } from './start-failure.ts'
 
 export interface InterpreterOptions {
   readonly python: string
@@ -48,15 +49,6 @@ const killGroup = (pid: number): void => {
     // Gone already: that is what was wanted.
   }
 }
-
-const notStarted = (python: string, error: NodeJS.ErrnoException): ToolFailure =>
-  configFailure(
-    error.code === 'ENOENT' || error.code === 'EACCES'
-      ? `Cannot run "${python}": ${error.code === 'ENOENT' ? 'there is no such program' : 'it is not executable'}. ` +
-          'Install Python 3.9 or newer, or set NOETL_PYTHON to the path of its program.'
-      : `Cannot run "${python}": ${error.message}`,
-    'PYTHON_NOT_FOUND',
-  )
 
 interface Running {
   readonly collector: CallCollector
@@ -111,6 +103,7 @@ export const startInterpreter = (options: InterpreterOptions): Interpreter => {
     else if (type === 'X') {
       const { collector, settle } = running
       running = null
+      child.unref()
       answers.unref()
       settle(collector.exited(JSON.parse(payload.toString())))
     }
@@ -165,6 +158,7 @@ export const startInterpreter = (options: InterpreterOptions): Interpreter => {
         settle(collector.lost())
         return
       }
+      child.ref()
       answers.ref()
       call.signal.addEventListener('abort', stop, { once: true })
       requests.write(encodeFrame('C', call.request))
@@ -179,17 +173,8 @@ export const startInterpreter = (options: InterpreterOptions): Interpreter => {
     },
     run,
     close() {
+      child.ref()
       requests.end()
     },
   }
 }
-
-const brokenStart = (python: string, notes: string): ToolFailure =>
-  configFailure(`"${python}" ended before it was ready: ${notes.trim() || 'it said nothing'}`, 'PYTHON_NOT_READY')
-
-const tooOld = (python: string, version: string): ToolFailure =>
-  configFailure(
-    `"${python}" is Python ${version}, but 3.9 or newer is needed. ` +
-      'Install one, or set NOETL_PYTHON to the path of its program.',
-    'PYTHON_TOO_OLD',
-  )

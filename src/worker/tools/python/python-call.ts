@@ -56,7 +56,11 @@ export const createCallCollector = (maxAnswerBytes: number, listeners: CallListe
     const answer = bytes.subarray(LENGTH_BYTES)
     return BigInt(answer.length) === bytes.readBigUInt64BE(0) ? answer : null
   }
-  const end = (code: number | null, dropped: readonly [number, number], interpreterLost: boolean): CallEnd => ({
+  const end = (
+    code: number | null,
+    dropped: readonly [number, number],
+    interpreterLost: boolean,
+  ): CallEnd => ({
     answer: completeAnswer(),
     tooLarge,
     stdout: texts.stdout.finish(dropped[0]),

@@ -17,8 +17,8 @@ import re
 import sys
 
 _SAFE_INTEGER = 2**53 - 1
-# A digit run that may be an integer too big for a double. May match inside text; then only time is lost.
-_LONG_INTEGER = re.compile(r"(?<![\d.])\d{16,}(?![\d.eE])")
+# A digit run that may be an integer too big for a double.
+_LONG_DIGITS = re.compile(r"[0-9]{16,}(?![0-9.eE])")
 
 
 class UnserialisableError(ValueError):
@@ -28,7 +28,7 @@ class UnserialisableError(ValueError):
 def to_json(value):
     try:
         text = json.dumps(value, default=_plain, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        if not _LONG_INTEGER.search(text):
+        if not _may_have_long_integer(text):
             return text
     except (ValueError, TypeError, RecursionError):
         pass
@@ -36,6 +36,11 @@ def to_json(value):
         return json.dumps(_walk(value), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
         raise UnserialisableError("the result contains itself or is nested too deeply for JSON") from None
+
+
+def _may_have_long_integer(text):
+    """May be wrong about digits inside text; then only time is lost."""
+    return any(text[match.start() - 1] != "." for match in _LONG_DIGITS.finditer(text))
 
 
 def _walk(value):

@@ -13,13 +13,13 @@ def remember_source(filename, source):
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
 
 
-def describe(error):
+def describe(error, filename):
     kind = type(error)
     described = {
         "type": kind.__name__,
         "ancestry": [base.__name__ for base in kind.__mro__],
         "message": _text_of(error)[:_MOST_MESSAGE],
-        "traceback": _traceback(error)[-_MOST_TRACEBACK:],
+        "traceback": _traceback(error, filename)[-_MOST_TRACEBACK:],
     }
     for name in ("retryable", "retry_after"):
         value = getattr(error, name, None)
@@ -37,22 +37,26 @@ def _text_of(error):
         return "<no text: str() of the exception failed>"
 
 
-def _traceback(error):
+def _traceback(error, filename):
     import traceback
 
     try:
         formatted = traceback.TracebackException.from_exception(error)
-        _hide_own_frames(formatted, set())
+        pending, seen = [formatted], set()
+        while pending:
+            link = pending.pop()
+            if link is not None and id(link) not in seen:
+                seen.add(id(link))
+                link.stack[:] = _frames_to_show(link.stack, filename, link is formatted)
+                pending += [link.__cause__, link.__context__]
         return "".join(formatted.format())
     except Exception:
         return ""
 
 
-def _hide_own_frames(formatted, seen):
-    """Drops this program's frames, also in the causes of the exception."""
-    if formatted is None or id(formatted) in seen:
-        return
-    seen.add(id(formatted))
-    formatted.stack[:] = [frame for frame in formatted.stack if not frame.filename.startswith(_OWN_DIRECTORY)]
-    _hide_own_frames(formatted.__cause__, seen)
-    _hide_own_frames(formatted.__context__, seen)
+def _frames_to_show(stack, filename, outermost):
+    """What led to the user's code is nobody's business; without a line of it (a syntax error) nothing is."""
+    for position, frame in enumerate(stack):
+        if frame.filename == filename:
+            return stack[position:]
+    return [] if outermost else [frame for frame in stack if not frame.filename.startswith(_OWN_DIRECTORY)]

@@ -8,6 +8,7 @@
 
 import json
 import os
+import resource
 import struct
 import sys
 import types
@@ -40,10 +41,10 @@ def _answer(payload):
     except SystemExit as exit_request:
         if exit_request.code in (None, 0):
             return _answer_after_exit(), 0
-        described = failure.describe(exit_request)
+        described = failure.describe(exit_request, filename)
         return json.dumps({"ok": False, "failure": described}), _exit_code(exit_request.code)
     except BaseException as error:
-        return json.dumps({"ok": False, "failure": failure.describe(error)}), 1
+        return json.dumps({"ok": False, "failure": failure.describe(error, filename)}), 1
 
 
 def _answer_after_exit():
@@ -59,15 +60,10 @@ def _exit_code(code):
 
 
 def _prepare_process(request):
-    try:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        memory = request.get("memoryBytes")
-        if memory:
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    except ImportError:
-        pass
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    memory = request.get("memoryBytes")
+    if memory:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     os.environ.update(request.get("env") or {})
     if request.get("cwd"):
         os.chdir(request["cwd"])

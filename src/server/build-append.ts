@@ -1,0 +1,80 @@
+/** From what a turn decided to what the store writes. */
+import type { LeasedCommand } from '../contract/command.ts'
+import type { CommandChange, Session } from '../engine/session.ts'
+import type { State } from '../engine/state.ts'
+import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../store/appender.ts'
+
+/** First lease of a command that is issued already leased. */
+export const LOCAL_TOKEN = '1'
+
+/** Lease of a worker that sends heartbeats for its commands. */
+export const LEASE_SECONDS = 60
+/** Lease of a worker that only sends heartbeats for itself. */
+export const LONG_LEASE_SECONDS = 1800
+
+export const buildAppend = (
+  session: Session,
+  expectedVersion: number,
+  local: readonly LeasedCommand[],
+  localWorkerId: string | null,
+): Append => {
+  const { state, events, issued, changes } = session
+  const claimedIds = new Set(local.map((command) => command.eventId))
+  const last = lastChanges(changes)
+  const issuedIds = new Set(issued.map((event) => event.eventId))
+  return {
+    execution: executionUpdate(state, expectedVersion, session.environment.now),
+    events,
+    commands: issued.map((event): NewCommand => {
+      const claimed = claimedIds.has(event.eventId)
+      const cancelled = last.get(event.eventId)?.status === 'CANCELLED'
+      return {
+        eventId: event.eventId,
+        executionId: event.executionId,
+        position: event.position,
+        commandId: String(event.meta['command_id']),
+        step: event.nodeName ?? '',
+        toolKind: event.nodeType ?? '',
+        pool: state.pool,
+        status: cancelled ? 'CANCELLED' : claimed ? 'CLAIMED' : 'PENDING',
+        attempt: claimed ? 1 : 0,
+        leaseToken: claimed ? LOCAL_TOKEN : '0',
+        workerId: claimed ? localWorkerId : null,
+        leaseSeconds: LEASE_SECONDS,
+      }
+    }),
+    // A row inserted by this very statement cannot be updated by it; its status above already tells the end.
+    changes: [...last.values()].filter((change) => !issuedIds.has(change.eventId)).map((change) => commandUpdate(state, change)),
+  }
+}
+
+/** One row changes once per statement: the last change counts. */
+const lastChanges = (changes: readonly CommandChange[]): ReadonlyMap<string, CommandChange> =>
+  new Map(changes.map((change) => [change.eventId, change]))
+
+const commandUpdate = (state: State, change: CommandChange): CommandUpdate => ({
+  eventId: change.eventId,
+  executionId: state.executionId,
+  status: change.status,
+  workerId: change.workerId ?? null,
+  leaseSeconds: LONG_LEASE_SECONDS,
+})
+
+const executionUpdate = (state: State, expectedVersion: number, at: string): ExecutionUpdate => ({
+  executionId: state.executionId,
+  expectedVersion,
+  version: state.position,
+  status: state.status ?? 'RUNNING',
+  at,
+  catalogId: state.catalogId,
+  path: state.path,
+  playbookVersion: state.playbookVersion,
+  parentExecutionId: state.parentExecutionId,
+  pool: state.pool,
+  totalSteps: state.counts.entered,
+  completedSteps: state.counts.completed,
+  runningSteps: state.running.size,
+  failedSteps: state.counts.failed,
+  currentStep: state.currentStep,
+  error: state.error,
+})

@@ -1,0 +1,153 @@
+/**
+ * The control plane without its HTTP face: starts executions, tells them what happened, keeps their mailboxes.
+ * Any number of these may work on one database; the version of each execution decides who wins.
+ */
+import { randomUUID } from 'node:crypto'
+import { ProblemError } from '../contract/problem.ts'
+import type { EventRecord } from '../contract/event.ts'
+import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Input, StartInput } from '../engine/input.ts'
+import type { Environment, Limits } from '../engine/session.ts'
+import { DEFAULT_LIMITS } from '../engine/session.ts'
+import type { State } from '../engine/state.ts'
+import { createLru } from '../lib/lru.ts'
+import type { Sealer } from '../lib/sealer.ts'
+import type { NextId } from '../lib/snowflake.ts'
+import { createAppender } from '../store/appender.ts'
+import { hasEvent } from '../store/events.ts'
+import { readVersion } from '../store/executions.ts'
+import type { Shards } from '../store/shards.ts'
+import type { LocalSlots } from './local-slots.ts'
+import type { Log } from './log.ts'
+import type { Answer, Mailbox, MailboxDeps } from './mailbox.ts'
+import { createMailbox } from './mailbox.ts'
+import type { Playbooks, RegisteredPlaybook } from './playbooks.ts'
+import { loadState, saveSnapshot } from './state-loader.ts'
+
+export interface CoreOptions {
+  readonly shards: Shards
+  readonly sealer: Sealer
+  readonly playbooks: Playbooks
+  readonly dispatcher: Dispatcher
+  readonly nextId: NextId
+  readonly now: () => Date
+  readonly log: Log
+  readonly limits?: Partial<Limits>
+  /** Executions whose state is kept in memory. */
+  readonly cachedExecutions?: number
+}
+
+export type CommitListener = (state: State, events: readonly EventRecord[]) => void
+
+export interface Core {
+  readonly shards: Shards
+  readonly sealer: Sealer
+  readonly playbooks: Playbooks
+  readonly dispatcher: Dispatcher
+  readonly nextId: NextId
+  readonly log: Log
+  start(playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Answer & { executionId: string }>
+  /** Hands an input to an execution. The answer comes after its events are on disk. */
+  tell(executionId: string, input: Input): Promise<Answer>
+  /** Like `tell`, but a refusal is thrown as a ProblemError. */
+  demand(executionId: string, input: Input): Promise<Answer>
+  attachWorker(slots: LocalSlots | null): void
+  onCommit(listener: CommitListener): () => void
+  /** Version conflicts so far: other servers working on the same executions. */
+  conflicts(): number
+  /** Resolves when nothing is being written. */
+  idle(): Promise<void>
+}
+
+const CACHED_EXECUTIONS = 10_000
+
+export const createCore = (options: CoreOptions): Core => {
+  const { shards, sealer, playbooks, dispatcher, nextId, log, cachedExecutions = CACHED_EXECUTIONS } = options
+  const limits = { ...DEFAULT_LIMITS, ...options.limits }
+  const appenders = new Map(shards.all.map((database) => [database, createAppender({ database, sealer })]))
+  const mailboxes = createLru<string, Mailbox>(cachedExecutions, (mailbox) => mailbox.isIdle())
+  const listeners = new Set<CommitListener>()
+  let localSlots: LocalSlots | null = null
+  let conflictCount = 0
+
+  const environment = (): Environment => ({ now: options.now().toISOString(), nextId, uuid: randomUUID, limits })
+
+  const deps: MailboxDeps = {
+    environment,
+    graphOf: async (catalogId) => (await playbooks.byId(catalogId)).graph,
+    load: (executionId) => loadState(shards.of(executionId), executionId, sealer),
+    append: (append) => {
+      const appender = appenders.get(shards.of(append.execution.executionId))
+      if (!appender) throw new Error('no appender for the shard')
+      return appender.append(append)
+    },
+    currentVersion: (executionId) => readVersion(shards.of(executionId), executionId),
+    hasEvent: (executionId, eventId) => hasEvent(shards.of(executionId), executionId, eventId),
+    saveSnapshot: (state) => {
+      saveSnapshot(shards.of(state.executionId), state, sealer).catch((error: unknown) =>
+        log.warn({ execution_id: state.executionId, error }, 'snapshot not written'),
+      )
+    },
+    committed: (state, events, waitingPools) => {
+      for (const pool of waitingPools) dispatcher.notify(pool)
+      for (const listener of listeners) listener(state, events)
+    },
+    localSlots: () => localSlots,
+    conflicted: () => {
+      conflictCount += 1
+    },
+  }
+
+  const deliver = async (executionId: string, mailbox: Mailbox, input: Input): Promise<Answer> => {
+    try {
+      return await mailbox.deliver(input)
+    } finally {
+      if (mailbox.isIdle() && mailbox.isFinished()) mailboxes.delete(executionId)
+    }
+  }
+
+  const tell = (executionId: string, input: Input): Promise<Answer> => {
+    let mailbox = mailboxes.get(executionId)
+    if (!mailbox) {
+      mailbox = createMailbox(executionId, deps, null)
+      mailboxes.set(executionId, mailbox)
+    }
+    return deliver(executionId, mailbox, input)
+  }
+
+  return {
+    shards,
+    sealer,
+    playbooks,
+    dispatcher,
+    nextId,
+    log,
+    tell,
+    start: async ({ catalogId, path, version, graph }, input) => {
+      const executionId = nextId()
+      const mailbox = createMailbox(executionId, deps, graph)
+      mailboxes.set(executionId, mailbox)
+      const answer = await deliver(executionId, mailbox, { ...input, type: 'start', catalogId, path, version })
+      return { ...answer, executionId }
+    },
+    demand: async (executionId, input) => {
+      const answer = await tell(executionId, input)
+      if (!answer.reply.ok) throw toError(answer.reply.problem)
+      return answer
+    },
+    attachWorker: (slots) => {
+      localSlots = slots
+    },
+    onCommit: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    conflicts: () => conflictCount,
+    idle: async () => {
+      await Promise.all([...appenders.values()].map((appender) => appender.idle()))
+    },
+  }
+}
+
+export const toError = ({ code, message, details }: { code: ProblemError['code']; message: string; details?: ProblemError['details'] }): ProblemError =>
+  new ProblemError(code, message, details === undefined ? {} : { details })

@@ -1,0 +1,126 @@
+/**
+ * Leases: the row says who may work, the log records it. A lease is first taken on the row, then recorded through
+ * the execution's mailbox; a worker gets the command only after both. A server that dies in between leaves a lease
+ * that runs out.
+ */
+import type { ControlPlane, HeartbeatStatus, LeasedCommand, LeaseKey } from '../contract/command.ts'
+import type { LeasedRow } from '../store/commands.ts'
+import { extendLeases, leaseCommand, leaseCommands, readCommand, unleaseCommand } from '../store/commands.ts'
+import type { Database } from '../store/database.ts'
+import { readEventAt } from '../store/events.ts'
+import { findFirst } from '../store/shards.ts'
+import { LEASE_SECONDS, LONG_LEASE_SECONDS } from './build-append.ts'
+import type { Core } from './core.ts'
+import { toError } from './core.ts'
+import { toLeasedCommand } from './leased-command.ts'
+import { ProblemError } from '../contract/problem.ts'
+
+/** Waiting commands are looked for at least this often, also when every wake-up is lost. */
+const POLL_MS = 1000
+
+type LeaseRequest = Parameters<ControlPlane['lease']>[0] & { readonly signal: AbortSignal }
+
+export interface Leases {
+  lease(request: LeaseRequest): Promise<readonly LeasedCommand[]>
+  /** Claims one command by the id of its command.issued event. */
+  claim(eventId: string, workerId: string): Promise<LeasedCommand>
+  heartbeat(workerId: string, leases: readonly LeaseKey[]): Promise<readonly HeartbeatStatus[]>
+  release(leases: readonly LeaseKey[]): Promise<void>
+}
+
+export const createLeases = (core: Core): Leases => {
+  const { shards, sealer, dispatcher } = core
+
+  /** Records a lease taken on a row; null when the execution has moved on meanwhile. */
+  const record = async (database: Database, row: LeasedRow, workerId: string): Promise<LeasedCommand | null> => {
+    const [{ reply, state }, issued] = await Promise.all([
+      core.tell(row.execution_id, { type: 'claim', commandId: row.command_id, workerId, leaseToken: row.lease_token }),
+      readEventAt(database, row.execution_id, row.position, sealer),
+    ])
+    if (reply.ok && issued) {
+      const attempt = state?.commands.get(row.command_id)?.attempt ?? row.attempt
+      return toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt })
+    }
+    if (!reply.ok && reply.problem.code === 'conflict') await unleaseCommand(database, row.event_id, row.lease_token)
+    return null
+  }
+
+  const leaseNow = async ({ pool, workerId, max }: LeaseRequest): Promise<readonly LeasedCommand[]> => {
+    const found: LeasedCommand[] = []
+    for (const database of shards.all) {
+      if (found.length >= max) break
+      const rows = await leaseCommands(database, { pool, workerId, max: max - found.length, leaseSeconds: LEASE_SECONDS })
+      const recorded = await Promise.all(rows.map((row) => record(database, row, workerId)))
+      found.push(...recorded.filter((command) => command !== null))
+    }
+    return found
+  }
+
+  return {
+    lease: async (request) => {
+      const deadline = performance.now() + request.waitMs
+      for (;;) {
+        if (request.signal.aborted) return []
+        // Listen before looking: work that arrives in between must not be missed.
+        const listening = new AbortController()
+        const stop = (): void => listening.abort()
+        request.signal.addEventListener('abort', stop)
+        try {
+          const left = deadline - performance.now()
+          const woken = dispatcher.wait(request.pool, Math.max(0, Math.min(POLL_MS, left)), listening.signal)
+          const found = await leaseNow(request)
+          if (found.length > 0 || left <= 0) return found
+          await woken
+        } finally {
+          request.signal.removeEventListener('abort', stop)
+          listening.abort()
+        }
+      }
+    },
+    claim: async (eventId, workerId) => {
+      const database = await findFirst(shards, async (candidate) => ((await readCommand(candidate, eventId)) ? candidate : null))
+      if (!database) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
+      const row = await leaseCommand(database, { eventId, workerId, leaseSeconds: LONG_LEASE_SECONDS })
+      const command = row ? await record(database, row, workerId) : await reclaim(core, database, eventId, workerId)
+      if (!command) throw new ProblemError('already_terminal', 'Command already reached terminal state')
+      return command
+    },
+    heartbeat: async (workerId, leases) => {
+      const byShard = Map.groupBy(leases.map((lease, index) => ({ lease, index })), ({ lease }) => shards.of(lease.executionId))
+      const answers: HeartbeatStatus[] = leases.map(() => 'lost')
+      for (const [database, group] of byShard) {
+        const statuses = await extendLeases(database, { workerId, leases: group.map(({ lease }) => lease), leaseSeconds: LEASE_SECONDS })
+        for (const [nth, { index }] of group.entries()) answers[index] = heartbeatStatus(statuses[nth] ?? null)
+      }
+      return answers
+    },
+    release: async (leases) => {
+      await Promise.all(
+        leases.map(async ({ executionId, eventId, leaseToken }) => {
+          const row = await readCommand(shards.of(executionId), eventId)
+          if (!row) return
+          const { reply } = await core.tell(executionId, { type: 'release', commandId: row.command_id, leaseToken, reason: 'handed_back' })
+          // A lease that is not held any more needs no handing back.
+          if (!reply.ok && reply.problem.code !== 'lease_lost' && reply.problem.code !== 'already_terminal') throw toError(reply.problem)
+        }),
+      )
+    },
+  }
+}
+
+/** A claim of a row that is not waiting: the holder itself gets its lease again, everybody else a refusal. */
+const reclaim = async (core: Core, database: Database, eventId: string, workerId: string): Promise<LeasedCommand | null> => {
+  const row = await readCommand(database, eventId)
+  if (row?.status !== 'CLAIMED') {
+    const message = row?.status === 'CANCELLED' ? 'Execution has been cancelled' : 'Command already reached terminal state'
+    throw new ProblemError('already_terminal', message)
+  }
+  if (row.worker_id !== workerId) throw new ProblemError('conflict', `Command already claimed by ${row.worker_id ?? 'another worker'}`)
+  const issued = await readEventAt(database, row.execution_id, row.position, core.sealer)
+  return issued && toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt: row.attempt })
+}
+
+const heartbeatStatus = (status: string | null): HeartbeatStatus => {
+  if (status === 'CLAIMED') return 'ok'
+  return status === 'CANCELLED' ? 'cancelled' : 'lost'
+}

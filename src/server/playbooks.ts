@@ -1,0 +1,102 @@
+/**
+ * Parsed playbooks. The text of a catalog entry never changes, so what was parsed once is kept by its id.
+ * Looking up the newest version of a path is shared: requests that arrive while a lookup is on its way wait for
+ * the next one, so each sees every version registered before it asked.
+ */
+import { ProblemError } from '../contract/problem.ts'
+import type { Json } from '../contract/json.ts'
+import type { Graph } from '../engine/graph.ts'
+import { createGraph } from '../engine/graph.ts'
+import { createLru } from '../lib/lru.ts'
+import { parsePlaybook } from '../playbook/parse.ts'
+import type { Diagnostic } from '../playbook/problem.ts'
+import type { CatalogRow } from '../store/catalog.ts'
+import { findCatalogEntry, readCatalogEntry } from '../store/catalog.ts'
+import type { Database } from '../store/database.ts'
+
+export interface RegisteredPlaybook {
+  readonly catalogId: string
+  readonly path: string
+  readonly version: number
+  readonly graph: Graph
+}
+
+export interface Playbooks {
+  /** Throws `not_found`, or `invalid` with the problems of an entry that is not a valid playbook. */
+  byId(catalogId: string): Promise<RegisteredPlaybook>
+  byPath(path: string, version: number | null): Promise<RegisteredPlaybook>
+}
+
+const CACHED = 500
+
+export const createPlaybooks = (cluster: Database): Playbooks => {
+  const parsed = createLru<string, RegisteredPlaybook>(CACHED)
+  const lookups = new Map<string, { running: Promise<unknown>; next: Promise<CatalogRow | null> | null }>()
+
+  const parse = (row: CatalogRow): RegisteredPlaybook => {
+    const known = parsed.get(row.catalog_id)
+    if (known) return known
+    const playbook: RegisteredPlaybook = {
+      catalogId: row.catalog_id,
+      path: row.path,
+      version: row.version,
+      graph: parseGraph(row),
+    }
+    parsed.set(row.catalog_id, playbook)
+    return playbook
+  }
+
+  const newest = (path: string): Promise<CatalogRow | null> => {
+    const lookup = lookups.get(path)
+    if (!lookup) {
+      const running = findCatalogEntry(cluster, path, null)
+      const entry = { running, next: null as Promise<CatalogRow | null> | null }
+      lookups.set(path, entry)
+      void running.catch(() => null).finally(() => entry.next ?? lookups.delete(path))
+      return running
+    }
+    if (!lookup.next) {
+      lookup.next = lookup.running
+        .catch(() => null)
+        .then(() => {
+          lookups.delete(path)
+          return newest(path)
+        })
+    }
+    return lookup.next
+  }
+
+  return {
+    byId: async (catalogId) => {
+      const known = parsed.get(catalogId)
+      if (known) return known
+      const row = await readCatalogEntry(cluster, catalogId)
+      if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
+      return parse(row)
+    },
+    byPath: async (path, version) => {
+      const row = version === null ? await newest(path) : await findCatalogEntry(cluster, path, version)
+      if (!row) throw new ProblemError('not_found', version === null ? `Playbook not found: ${path}` : `Playbook not found: ${path} version ${version}`)
+      return parse(row)
+    },
+  }
+}
+
+const parseGraph = (row: CatalogRow): Graph => {
+  if (row.kind !== 'playbook') {
+    throw new ProblemError('invalid', `Catalog entry ${row.catalog_id} (${row.path}) is of kind ${row.kind}, not a playbook`)
+  }
+  const result = parsePlaybook(row.content)
+  if (!result.ok) throw playbookProblem(result.kind, result.problems)
+  return createGraph(result.playbook)
+}
+
+export const playbookProblem = (kind: 'yaml' | 'invalid', problems: readonly Diagnostic[]): ProblemError => {
+  const errors = problems.filter((problem) => problem.severity === 'error')
+  const [first] = errors
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
+  const place = first ? ` at line ${first.line}, column ${first.column}` : ''
+  return new ProblemError(kind === 'yaml' ? 'bad_request' : 'invalid', `${first?.message ?? 'Invalid playbook'}${place}${more}`, {
+    details: { problems: problems.map((problem) => ({ ...problem }) as Json) },
+  })
+}

@@ -1,0 +1,38 @@
+/**
+ * Ends leases that ran out. The reaper takes such a lease over with a token of its own, which fences the lost
+ * holder off, and then tells the execution; the engine decides whether the command waits again or has failed.
+ */
+import { takeExpired } from '../store/commands.ts'
+import type { Core } from './core.ts'
+import type { Service } from './service.ts'
+import { createService } from './service.ts'
+
+const BATCH = 200
+const OWN_LEASE_SECONDS = 30
+
+export interface Reaper extends Service {
+  /** Looks once; answers how many leases it ended. */
+  runOnce(): Promise<number>
+}
+
+export const createReaper = (core: Core, { intervalMs = 1000 }: { intervalMs?: number } = {}): Reaper => {
+  const reaperId = `reaper-${core.nextId()}`
+  const runOnce = async (): Promise<number> => {
+    let ended = 0
+    for (const database of core.shards.all) {
+      for (;;) {
+        const rows = await takeExpired(database, { reaperId, max: BATCH, leaseSeconds: OWN_LEASE_SECONDS })
+        await Promise.all(
+          rows.map((row) =>
+            core.tell(row.execution_id, { type: 'release', commandId: row.command_id, leaseToken: null, reason: 'lease_expired' }),
+          ),
+        )
+        ended += rows.length
+        if (rows.length > 0) core.log.warn({ count: rows.length }, 'leases expired')
+        if (rows.length < BATCH) break
+      }
+    }
+    return ended
+  }
+  return { runOnce, ...createService({ name: 'reaper', intervalMs, log: core.log, run: runOnce }) }
+}

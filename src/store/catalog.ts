@@ -1,0 +1,65 @@
+/** Playbooks and other documents, versioned by path. */
+import type { Json } from '../contract/json.ts'
+import type { Database } from './database.ts'
+
+export interface CatalogRow {
+  readonly catalog_id: string
+  readonly path: string
+  readonly version: number
+  readonly kind: string
+  readonly content: string
+  readonly layout: Json
+  readonly payload: Json
+  readonly meta: Json
+  readonly created_at: string
+}
+
+const COLUMNS = 'catalog_id, path, version, kind, content, layout, payload, meta, created_at'
+
+export interface NewCatalogEntry {
+  readonly catalogId: string
+  readonly path: string
+  readonly kind: string
+  readonly content: string
+  readonly layout: string | null
+  readonly payload: string | null
+  readonly meta: string | null
+}
+
+/** Registers the next version of a path. Two that register at once get different versions. */
+export const insertCatalogEntry = async (database: Database, entry: NewCatalogEntry): Promise<CatalogRow> => {
+  for (;;) {
+    const { rows } = await database.query<CatalogRow>(
+      `insert into noetl.catalog (catalog_id, path, version, kind, content, layout, payload, meta)
+       select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7 from noetl.catalog where path = $2
+       on conflict on constraint catalog_path_version do nothing
+       returning ${COLUMNS}`,
+      [entry.catalogId, entry.path, entry.kind, entry.content, entry.layout, entry.payload, entry.meta],
+    )
+    // Nothing returned: another registration took this version in between.
+    if (rows[0]) return rows[0]
+  }
+}
+
+export const readCatalogEntry = async (database: Database, catalogId: string): Promise<CatalogRow | null> => {
+  const { rows } = await database.query<CatalogRow>(`select ${COLUMNS} from noetl.catalog where catalog_id = $1`, [catalogId])
+  return rows[0] ?? null
+}
+
+/** A version of a path; the newest one when no version is given. */
+export const findCatalogEntry = async (database: Database, path: string, version: number | null): Promise<CatalogRow | null> => {
+  const { rows } = await database.query<CatalogRow>(
+    `select ${COLUMNS} from noetl.catalog
+     where path = $1 and archived_at is null and ($2::int is null or version = $2) order by version desc limit 1`,
+    [path, version],
+  )
+  return rows[0] ?? null
+}
+
+export const listCatalog = async (database: Database, kind: string | null): Promise<readonly CatalogRow[]> => {
+  const { rows } = await database.query<CatalogRow>(
+    `select ${COLUMNS} from noetl.catalog where archived_at is null and ($1::text is null or kind = $1) order by catalog_id desc`,
+    [kind],
+  )
+  return rows
+}

@@ -1,0 +1,115 @@
+/** Events as rows, and back. Sensitive values are sealed on the way in and opened on the way out. */
+import type { EventRecord, EventResult } from '../contract/event.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import { redact } from '../contract/sensitive.ts'
+import type { Sealer } from '../lib/sealer.ts'
+
+/** Keys are short because thousands of these travel in one parameter. */
+export interface EventParameter {
+  i: string
+  p: number
+  e: string
+  at: string
+  t: string
+  n: string | null
+  k: string | null
+  s: string | null
+  pe: string | null
+  w: string | null
+  d: number | null
+  c: Json
+  rs: string | null
+  rc: Json
+  rr: Json
+  m: Json
+  er: string | null
+  x: string | null
+}
+
+export const toEventParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
+  const { context, result, meta } = event
+  const cleanContext = redact(context)
+  const cleanResult = result?.context ? redact(result.context) : null
+  const cleanMeta = redact(meta)
+  const hidden: Record<string, Json> = {}
+  if (cleanContext !== context) hidden['context'] = context
+  if (result?.context && cleanResult !== result.context) hidden['result'] = result.context
+  if (cleanMeta !== meta) hidden['meta'] = meta
+  const sealed = Object.keys(hidden).length === 0 ? null : sealer.seal(JSON.stringify(hidden)).toString('base64')
+  return {
+    i: event.executionId,
+    p: event.position,
+    e: event.eventId,
+    at: event.createdAt,
+    t: event.eventType,
+    n: event.nodeName,
+    k: event.nodeType,
+    s: event.status,
+    pe: event.parentEventId,
+    w: event.workerId,
+    d: event.durationMs,
+    c: cleanContext,
+    rs: result?.status ?? null,
+    rc: cleanResult,
+    rr: result?.reference ?? null,
+    m: cleanMeta,
+    er: event.error,
+    x: sealed,
+  }
+}
+
+export interface EventRow {
+  readonly execution_id: string
+  readonly position: number
+  readonly event_id: string
+  readonly created_at: string
+  readonly event_type: string
+  readonly node_name: string | null
+  readonly node_type: string | null
+  readonly status: string | null
+  readonly parent_event_id: string | null
+  readonly worker_id: string | null
+  readonly duration_ms: number | null
+  readonly context: Json
+  readonly result_status: string | null
+  readonly result_context: JsonObject | null
+  readonly result_reference: JsonObject | null
+  readonly meta: JsonObject
+  readonly error: string | null
+  readonly sealed: Buffer | null
+}
+
+export const EVENT_COLUMNS =
+  'execution_id, position, event_id, created_at, event_type, node_name, node_type, status, parent_event_id, worker_id, ' +
+  'duration_ms, context, result_status, result_context, result_reference, meta, error, sealed'
+
+/** With a sealer the event is as it was written; without one the redacted form is all there is. */
+export const fromEventRow = (row: EventRow, sealer: Sealer | null): EventRecord => {
+  const hidden = row.sealed && sealer ? (JSON.parse(sealer.open(row.sealed)) as Record<string, Json>) : {}
+  return {
+    executionId: row.execution_id,
+    position: row.position,
+    eventId: row.event_id,
+    createdAt: row.created_at,
+    eventType: row.event_type,
+    nodeName: row.node_name,
+    nodeType: row.node_type,
+    status: row.status,
+    parentEventId: row.parent_event_id,
+    workerId: row.worker_id,
+    durationMs: row.duration_ms,
+    context: hidden['context'] ?? row.context,
+    result: resultOf(row, (hidden['result'] as JsonObject | undefined) ?? row.result_context),
+    meta: (hidden['meta'] as JsonObject | undefined) ?? row.meta,
+    error: row.error,
+  }
+}
+
+const resultOf = (row: EventRow, context: JsonObject | null): EventResult | null =>
+  row.result_status === null
+    ? null
+    : {
+        status: row.result_status,
+        ...(context ? { context } : {}),
+        ...(row.result_reference ? { reference: row.result_reference } : {}),
+      }

@@ -1,0 +1,142 @@
+/**
+ * Runs Python code in warm interpreters.
+ *
+ * 1. Every call has its own process: no state of one call is visible to another, and none outlives its call.
+ * 2. Printing is free: the result travels on its own pipe. What was printed comes with the result, up to 256 KB a stream.
+ * 3. A call without a result answers what it printed, as `{stdout, stderr}`; so does one that failed.
+ * 4. Timeouts and cancellation kill the whole process group of the call.
+ */
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+
+import type { Json, JsonObject } from '../../contract/json.ts'
+import { isObject } from '../../contract/json.ts'
+import { configFailure, failed, type ToolFailure } from '../tool-failure.ts'
+import type { Tool, ToolCall, ToolResult } from '../tool.ts'
+import { startInterpreter } from './python/interpreter.ts'
+import { createInterpreterPool, type InterpreterPool } from './python/interpreter-pool.ts'
+import type { CallEnd } from './python/python-call.ts'
+import { classifyPythonFailure, endedWithoutAnswer, type PythonFailure } from './python/python-error.ts'
+import { encodeRequest } from './python/request.ts'
+import { loadSource } from './python/source.ts'
+
+export interface PythonToolOptions {
+  /** The program, by path or by name on PATH. */
+  readonly python?: string
+  /** What calls see as their environment. It should not hold the worker's own secrets. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Relative script paths start here. */
+  readonly directory?: string
+  /** Interpreters, and so calls, at once. */
+  readonly maxInterpreters?: number
+  readonly callsPerInterpreter?: number
+  readonly maxResultBytes?: number
+  /** Address space of a call; null for no limit. `memory_mb` of the tool block can only lower it. */
+  readonly memoryBytes?: number | null
+}
+
+export interface PythonTool extends Tool {
+  run(call: ToolCall): Promise<ToolResult>
+  /** Interpreters alive now. */
+  interpreterCount(): number
+  close(): Promise<void>
+}
+
+const DEFAULT_CALLS = 5_000
+const DEFAULT_RESULT_BYTES = 64 * 1024 * 1024
+
+const answerToResult = (end: CallEnd, maxResultBytes: number): ToolResult => {
+  const printed = { stdout: end.stdout, stderr: end.stderr }
+  const output = {
+    ...(end.stdout === '' ? {} : { stdout: end.stdout }),
+    ...(end.stderr === '' ? {} : { stderr: end.stderr }),
+    ...(end.exitCode === null ? {} : { exitCode: end.exitCode }),
+  }
+  if (end.answer === null) {
+    return { outcome: 'error', error: endedWithoutAnswer(end, maxResultBytes), data: printed, ...output }
+  }
+  const answer = JSON.parse(end.answer.toString()) as
+    | { readonly ok: true; readonly found: boolean; readonly data: Json }
+    | { readonly ok: false; readonly failure: PythonFailure }
+  if (!answer.ok) {
+    return { outcome: 'error', error: classifyPythonFailure(answer.failure), data: printed, ...output }
+  }
+  return { outcome: 'ok', data: answer.found ? answer.data : printed, ...output }
+}
+
+/** What to say when the call was ended from outside; its output is still worth showing. */
+const abortedResult = (reason: unknown, end: CallEnd | null): ToolResult => {
+  const result = failed(reason)
+  const error =
+    result.error?.kind === 'timeout'
+      ? { ...result.error, code: 'PY_TIMEOUT' }
+      : (result.error as ToolFailure['error'])
+  return {
+    outcome: 'error',
+    error,
+    ...(end === null || end.stdout === '' ? {} : { stdout: end.stdout }),
+    ...(end === null || end.stderr === '' ? {} : { stderr: end.stderr }),
+  }
+}
+
+/** The interpreter of a call: `python`, or the one of the virtual environment in `deps`. */
+const interpreterPath = (config: JsonObject, fallback: string): string => {
+  const dependencies = isObject(config['deps']) ? config['deps'] : {}
+  if (dependencies['packages'] !== undefined && dependencies['packages'] !== null) {
+    throw configFailure(
+      'deps.packages is not supported: install them in an environment and name it in deps.venv_path',
+    )
+  }
+  const environment = dependencies['venv_path']
+  if (typeof environment === 'string' && environment !== '') return join(environment, 'bin', 'python')
+  const python = config['python']
+  return typeof python === 'string' && python !== '' && python !== 'python3' ? python : fallback
+}
+
+export const createPythonTool = (options: PythonToolOptions): PythonTool => {
+  const python = options.python ?? 'python3'
+  const size = options.maxInterpreters ?? Math.max(4, availableParallelism() * 2)
+  const maxResultBytes = options.maxResultBytes ?? DEFAULT_RESULT_BYTES
+  const pools = new Map<string, InterpreterPool>()
+
+  const poolOf = (path: string): InterpreterPool => {
+    const known = pools.get(path)
+    if (known !== undefined) return known
+    const pool = createInterpreterPool({
+      size,
+      callsPerInterpreter: options.callsPerInterpreter ?? DEFAULT_CALLS,
+      start: (onExit) =>
+        startInterpreter({ python: path, env: options.env, maxAnswerBytes: maxResultBytes, onExit }),
+    })
+    pools.set(path, pool)
+    return pool
+  }
+
+  const run = async (call: ToolCall): Promise<ToolResult> => {
+    const { config, signal } = call
+    try {
+      const pool = poolOf(interpreterPath(config, python))
+      const loaded = loadSource(config, { directory: options.directory ?? process.cwd(), signal })
+      const code = typeof loaded === 'string' ? loaded : await loaded
+      const request = encodeRequest(call, code, options.memoryBytes ?? null)
+      const end = await pool.run({ request, signal, onOutput: (stream, text) => call.log(stream, text) })
+      return signal.aborted && !hasAnswer(end)
+        ? abortedResult(signal.reason, end)
+        : answerToResult(end, maxResultBytes)
+    } catch (thrown) {
+      return signal.aborted ? abortedResult(signal.reason, null) : failed(thrown)
+    }
+  }
+
+  return {
+    kind: 'python',
+    instant: false,
+    run,
+    interpreterCount: () => [...pools.values()].reduce((sum, pool) => sum + pool.count(), 0),
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()))
+    },
+  }
+}
+
+const hasAnswer = (end: CallEnd): boolean => end.answer !== null
