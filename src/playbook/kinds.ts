@@ -31,6 +31,6 @@ export const TOOL_KINDS = [
   'agent',
 ] as const
 
-export type ToolKind = (typeof TOOL_KINDS)[number]
+type ToolKind = (typeof TOOL_KINDS)[number]
 
 export const isToolKind = (word: string): word is ToolKind => TOOL_KINDS.some((kind) => kind === word)

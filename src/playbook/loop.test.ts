@@ -86,6 +86,11 @@ describe('loop', () => {
     expect(problem.message).toContain("Did you mean 'parallel'?")
   })
 
+  it('says where a misplaced mode belongs', () => {
+    const warning = find(startStep('loop: {in: [1], iterator: x, mode: parallel}'), 'unknown-key')
+    expect(warning.message).toContain("move it under 'loop.spec'")
+  })
+
   it('warns about keys it does not know', () => {
     expect(advice(startStep('loop: {in: [1], iterator: x, colection: y, spec: {max_inflight: 2}}'))).toEqual([
       'unknown-key',

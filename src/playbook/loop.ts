@@ -15,15 +15,21 @@ import { toJson } from './yaml-tree.ts'
 
 const MODES = ['sequential', 'parallel', 'cursor'] as const
 const ON_ERROR = ['fail', 'continue', 'collect'] as const
+const SPEC_KEYS = ['mode', 'max_in_flight', 'frame', 'policy', 'on_error']
 const AT_LEAST_ONE = { minimum: 1, integer: true }
 
 export const readLoop = (field: Field | null, context: ReadContext): Loop | null => {
   const { report } = context
   const loop = asMap(field, report, '; write loop: {in: …, iterator: …}')
   if (loop === null) return null
-  warnUnknownKeys(loop, ['in', 'iterator', 'spec', 'cursor', 'desc', 'description'], report)
+  warnUnknownKeys(
+    loop,
+    ['in', 'iterator', 'spec', 'cursor', 'desc', 'description'],
+    report,
+    warnMisplaced(loop, context),
+  )
   const spec = asMap(child(loop, 'spec'), report)
-  if (spec !== null) warnUnknownKeys(spec, ['mode', 'max_in_flight', 'frame', 'policy', 'on_error'], report)
+  if (spec !== null) warnUnknownKeys(spec, SPEC_KEYS, report)
   const mode = readMode(loop, spec, context)
   const collection = readCollection(loop, mode, context)
   const cursor = readCursor(loop, spec, mode, context)
@@ -41,6 +47,16 @@ export const readLoop = (field: Field | null, context: ReadContext): Loop | null
     onError: onError === null || onError === 'fail' ? 'fail' : 'continue',
     cursor,
   }
+}
+
+/** A mode beside `in` instead of below `spec` would silently run the loop in sequence. */
+const warnMisplaced = (loop: MapField, context: ReadContext): ReadonlySet<string> => {
+  const misplaced = SPEC_KEYS.filter((key) => isWritten(loop, key))
+  for (const key of misplaced) {
+    const message = `the key '${key}' in loop has no effect; move it under 'loop.spec'`
+    context.report.warn('unknown-key', keyAt(loop, key), message)
+  }
+  return new Set(misplaced)
 }
 
 const inSpec = (spec: MapField | null, key: string): Field | null => (spec === null ? null : child(spec, key))

@@ -53,7 +53,7 @@ export const valid = (text: string): Playbook => {
 /** The step `start` of a playbook whose start step has these keys. */
 export const start = (keys: string): Step => stepNamed(valid(startStep(keys)), 'start')
 
-export const stepNamed = (playbook: Playbook, name: string): Step => {
+const stepNamed = (playbook: Playbook, name: string): Step => {
   const step = playbook.steps.find((each) => each.name === name)
   if (step === undefined) throw new Error(`no step ${name}`)
   return step

@@ -6,7 +6,7 @@ export const didYouMean = (word: string, candidates: Iterable<string>): string =
   return nearest === null ? '' : ` Did you mean '${nearest}'?`
 }
 
-export const nearestWord = (word: string, candidates: Iterable<string>): string | null => {
+const nearestWord = (word: string, candidates: Iterable<string>): string | null => {
   const wanted = word.toLowerCase()
   let best: string | null = null
   let bestDistance = allowedDistance(wanted) + 1

@@ -6,7 +6,7 @@
  * 3. What aliases multiply is bounded, and so is nesting; both are refused before memory is spent.
  */
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
-import type { Pair, Scalar, YAMLMap } from 'yaml'
+import type { Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml'
 import type { At, Report } from './report.ts'
 import type { ScalarStyle, YamlEntry, YamlMap, YamlNode, YamlScalar } from './yaml-tree.ts'
 
@@ -14,12 +14,18 @@ import type { ScalarStyle, YamlEntry, YamlMap, YamlNode, YamlScalar } from './ya
 const ALIAS_NODE_LIMIT = 100_000
 const DEPTH_LIMIT = 200
 
-export const place = (offset: number): At => ({ offset, path: '', owner: '' })
+export const place = (offset: number, path = ''): At => ({ offset, path, owner: '' })
 
 export const convertYaml = (contents: unknown, text: string, report: Report): YamlNode =>
-  createConverter(text, report)(contents, 0)
+  createConverter(text, report)(contents, { path: '', depth: 0 })
 
-type Convert = (node: unknown, depth: number) => YamlNode
+/** Where a node is in the document. */
+interface Position {
+  readonly path: string
+  readonly depth: number
+}
+
+type Convert = (node: unknown, position: Position) => YamlNode
 
 interface Anchored {
   readonly node: YamlNode
@@ -29,47 +35,43 @@ interface Anchored {
 
 const createConverter = (text: string, report: Report): Convert => {
   const anchors = new Map<string, Anchored>()
+  const refuseOnce = createRefusals(report)
   let nodeCount = 0
   let aliasNodeCount = 0
 
-  const resolveAlias = (name: string, offset: number): YamlNode => {
+  const resolveAlias = (name: string, offset: number, path: string): YamlNode => {
     const anchored = anchors.get(name)
     if (anchored === undefined) {
-      report.error('PARSE', place(offset), `Alias *${name} has no finished anchor &${name} before it`)
+      report.error(
+        'PARSE',
+        place(offset, path),
+        `the alias *${name} has no finished anchor &${name} before it`,
+      )
       return nullAt(offset)
     }
     nodeCount += anchored.size
     aliasNodeCount += anchored.size
     if (aliasNodeCount <= ALIAS_NODE_LIMIT) return anchored.node
-    report.error(
-      'PARSE',
-      place(offset),
-      `Aliases expand to more than ${ALIAS_NODE_LIMIT} nodes; write the data out`,
-    )
+    refuseOnce(place(offset, path), `aliases add more than ${ALIAS_NODE_LIMIT} nodes; write the data out`)
     return nullAt(offset)
   }
 
-  const convertMap = (map: YAMLMap, offset: number, depth: number): YamlMap => {
-    const entries: MapEntries = { own: new Map(), merged: [] }
-    for (const pair of map.items) {
-      addPair(entries, pair, offset, { text, report, convert: (node) => convert(node, depth + 1) })
-    }
-    return { kind: 'map', entries: mergedEntries(entries), offset }
-  }
+  const convertItems = (list: YAMLSeq, { path, depth }: Position): readonly YamlNode[] =>
+    list.items.map((item, index) => convert(item, { path: `${path}[${index}]`, depth: depth + 1 }))
 
-  const convert: Convert = (node, depth) => {
+  const convert: Convert = (node, position) => {
     const before = nodeCount
     nodeCount += 1
     const offset = offsetOf(node)
-    if (depth > DEPTH_LIMIT) {
-      report.error('PARSE', place(offset), `The document is nested more than ${DEPTH_LIMIT} levels deep`)
+    if (position.depth > DEPTH_LIMIT) {
+      refuseOnce(place(offset, position.path), `the document is nested more than ${DEPTH_LIMIT} levels deep`)
       return nullAt(offset)
     }
-    if (isAlias(node)) return resolveAlias(node.source, offset)
-    const converted = isMap(node)
-      ? convertMap(node, offset, depth)
+    if (isAlias(node)) return resolveAlias(node.source, offset, position.path)
+    const converted: YamlNode = isMap(node)
+      ? convertMap(node, position, { text, report, convert })
       : isSeq(node)
-        ? { kind: 'list' as const, items: node.items.map((item) => convert(item, depth + 1)), offset }
+        ? { kind: 'list', items: convertItems(node, position), offset }
         : convertScalar(node, offset)
     const anchor = isMap(node) || isSeq(node) || isScalar(node) ? node.anchor : undefined
     if (anchor !== undefined) anchors.set(anchor, { node: converted, size: nodeCount - before })
@@ -78,42 +80,61 @@ const createConverter = (text: string, report: Report): Convert => {
   return convert
 }
 
+/** A limit that is passed once is passed at every node after it; the first place says enough. */
+const createRefusals = (report: Report): ((at: At, message: string) => void) => {
+  const refused = new Set<string>()
+  return (at, message) => {
+    if (!refused.has(message)) report.error('PARSE', at, message)
+    refused.add(message)
+  }
+}
+
+interface Tools {
+  readonly text: string
+  readonly report: Report
+  readonly convert: Convert
+}
+
 interface MapEntries {
+  /** Null in the slot of `<<`, so that merged keys appear where the author wrote it. */
   readonly own: Map<string, YamlEntry | null>
   readonly merged: YamlMap[]
 }
 
-interface PairTools {
-  readonly text: string
-  readonly report: Report
-  readonly convert: (node: unknown) => YamlNode
+const MERGE_KEY = '<<'
+
+const convertMap = (map: YAMLMap, position: Position, tools: Tools): YamlNode => {
+  const offset = offsetOf(map)
+  // A value that starts with an unquoted template looks like a mapping whose key is a mapping.
+  if (tools.text.startsWith('{{', offset) && map.items.some((pair) => isMap(pair.key))) {
+    const message = `${at(position.path)}: a template needs quotes, otherwise YAML reads a mapping; write "{{ … }}"`
+    tools.report.error('TEMPLATE_NOT_QUOTED', place(offset, position.path), message)
+    return nullAt(offset)
+  }
+  const entries: MapEntries = { own: new Map(), merged: [] }
+  for (const pair of map.items) addPair(entries, pair, { ...position, offset }, tools)
+  return { kind: 'map', entries: mergedEntries(entries), offset }
 }
 
-/** The slot of `<<` in the entries, so that merged keys appear where the author wrote it. */
-const MERGE_SLOT = '<<'
-
-const addPair = (entries: MapEntries, pair: Pair, mapOffset: number, tools: PairTools): void => {
+const addPair = (entries: MapEntries, pair: Pair, map: Position & { offset: number }, tools: Tools): void => {
   const { report } = tools
-  const keyOffset = offsetOf(pair.key, mapOffset)
-  const key = keyText(pair.key, tools)
+  const keyOffset = offsetOf(pair.key, map.offset)
+  const key = keyText(pair.key, map, tools)
   if (key === null) {
-    const template = tools.text.startsWith('{{', mapOffset)
-    const message = template
-      ? 'A template needs quotes, otherwise YAML reads a mapping: write "{{ … }}"'
-      : 'A mapping key must be plain text'
-    report.error(template ? 'TEMPLATE_NOT_QUOTED' : 'PARSE', place(template ? mapOffset : keyOffset), message)
+    report.error('PARSE', place(keyOffset, map.path), `${at(map.path)}: a mapping key must be plain text`)
     return
   }
+  const path = map.path === '' ? key : `${map.path}.${key}`
   if (entries.own.has(key)) {
-    report.error(
-      'DUPLICATE_KEY',
-      place(keyOffset),
-      `The key '${key}' appears twice in this mapping; remove one`,
-    )
+    const message = `${at(map.path)}: the key '${key}' appears twice in one mapping; remove one`
+    report.error('DUPLICATE_KEY', place(keyOffset, path), message)
     return
   }
-  const value = pair.value === null ? nullAt(keyOffset + key.length) : tools.convert(pair.value)
-  if (key !== MERGE_SLOT || !isScalar(pair.key) || pair.key.type !== 'PLAIN') {
+  const isBare = pair.value === null
+  const value = isBare
+    ? nullAt(keyOffset + key.length)
+    : tools.convert(pair.value, { path, depth: map.depth + 1 })
+  if (key !== MERGE_KEY || !isScalar(pair.key) || pair.key.type !== 'PLAIN') {
     entries.own.set(key, { keyOffset, value })
     return
   }
@@ -121,18 +142,18 @@ const addPair = (entries: MapEntries, pair: Pair, mapOffset: number, tools: Pair
   const sources = value.kind === 'list' ? value.items : [value]
   for (const source of sources) {
     if (source.kind === 'map') entries.merged.push(source)
-    else report.error('PARSE', place(source.offset), 'The merge key << takes a mapping or a list of mappings')
+    else
+      report.error('PARSE', place(source.offset, path), `${at(path)} takes a mapping or a list of mappings`)
   }
 }
 
+const at = (path: string): string => (path === '' ? 'the document' : `'${path}'`)
+
 /** Text of a key; null when it is a mapping, a list or nothing. */
-const keyText = (key: unknown, tools: PairTools): string | null => {
-  const node = isAlias(key) ? tools.convert(key) : key
-  if (isScalar(node)) return node.value === null ? null : sourceText(node)
-  if (typeof node === 'object' && node !== null && 'kind' in node && node.kind === 'scalar') {
-    return (node as YamlScalar).text
-  }
-  return null
+const keyText = (key: unknown, map: Position, tools: Tools): string | null => {
+  if (!isScalar(key) && !isAlias(key)) return null
+  const node = tools.convert(key, { path: map.path, depth: map.depth + 1 })
+  return node.kind === 'scalar' && node.value !== null ? node.text : null
 }
 
 const mergedEntries = (entries: MapEntries): ReadonlyMap<string, YamlEntry> => {

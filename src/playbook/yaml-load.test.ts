@@ -44,11 +44,11 @@ describe('YAML', () => {
     })
   })
 
-  it('3: sees a duplicate in spite of other spellings of the key', () => {
+  it('keys: sees a duplicate in spite of other spellings of the key', () => {
     expect(codes(`${BASE}workload: { 1: a, "1": b }\n`)).toEqual(['DUPLICATE_KEY'])
   })
 
-  it('4: applies merge keys under what is written beside them', () => {
+  it('merge: applies merge keys under what is written beside them', () => {
     const text =
       'x: &x { a: 1, b: 1 }\ny: &y { b: 2, c: 2 }\nz:\n  a: 9\n  <<: [*x, *y]\n  d: 4\nq: { "<<": 5 }'
     expect(workload(text)).toEqual({
@@ -60,21 +60,21 @@ describe('YAML', () => {
     expect(codes(`${BASE}workload: { <<: 5 }\n`)).toEqual(['PARSE'])
   })
 
-  it('5: refuses aliases that multiply without end', () => {
+  it('limits: refuses aliases that multiply without end', () => {
     const levels = Array.from({ length: 12 }, (_, level) => {
       const refs = Array.from({ length: 10 }, () => `*l${level}`).join(', ')
       return `l${level + 1}: &l${level + 1} [${refs}]`
     })
     const text = `${BASE}workload:\n  l0: &l0 [x]\n  ${levels.join('\n  ')}\n`
-    expect(find(text, 'PARSE').message).toContain('Aliases expand')
+    expect(find(text, 'PARSE').message).toContain('Aliases add')
   })
 
-  it('5: refuses an alias inside its own anchor, and one without an anchor', () => {
+  it('limits: refuses an alias inside its own anchor, and one without an anchor', () => {
     expect(codes(`${BASE}workload: { a: &a [*a] }\n`)).toEqual(['PARSE'])
     expect(parsePlaybook(`${BASE}workload: { a: *nobody }\n`).ok).toBe(false)
   })
 
-  it('5: refuses absurd nesting', () => {
+  it('limits: refuses absurd nesting', () => {
     expect(parsePlaybook(`${BASE}workload: { a: ${'['.repeat(300)}${']'.repeat(300)} }\n`).ok).toBe(false)
     expect(parsePlaybook('['.repeat(100_000)).ok).toBe(false)
   })
@@ -104,6 +104,7 @@ describe('YAML', () => {
   })
 
   it('says that a template needs quotes', () => {
+    expect(codes(startStep('when: {{ x }}'))).toEqual(['TEMPLATE_NOT_QUOTED'])
     expect(find(startStep('when: {{ x }}'), 'TEMPLATE_NOT_QUOTED')).toMatchObject({ line: 6, column: 11 })
     expect(diagnostics(startStep('when: {{ x }} and y'))[0]?.message).toContain('needs quotes')
   })

@@ -23,7 +23,7 @@ export interface YamlScalar {
   readonly end: number
 }
 
-export interface YamlList {
+interface YamlList {
   readonly kind: 'list'
   readonly items: readonly YamlNode[]
   readonly offset: number

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { ProblemError } from '../contract/problem.ts'
 import type { EventRecord } from '../contract/event.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
-import type { Input, StartInput } from '../engine/input.ts'
+import type { Input, Reply, StartInput } from '../engine/input.ts'
 import type { Environment, Limits } from '../engine/session.ts'
 import { DEFAULT_LIMITS } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
@@ -39,6 +39,11 @@ export interface CoreOptions {
 
 export type CommitListener = (state: State, events: readonly EventRecord[]) => void
 
+/** The answer to one input. */
+export interface Told extends Omit<Answer, 'replies'> {
+  readonly reply: Reply
+}
+
 export interface Core {
   readonly shards: Shards
   readonly sealer: Sealer
@@ -46,11 +51,13 @@ export interface Core {
   readonly dispatcher: Dispatcher
   readonly nextId: NextId
   readonly log: Log
-  start(playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Answer & { executionId: string }>
+  start(playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Told & { executionId: string }>
   /** Hands an input to an execution. The answer comes after its events are on disk. */
-  tell(executionId: string, input: Input): Promise<Answer>
+  tell(executionId: string, input: Input): Promise<Told>
   /** Like `tell`, but a refusal is thrown as a ProblemError. */
-  demand(executionId: string, input: Input): Promise<Answer>
+  demand(executionId: string, input: Input): Promise<Told>
+  /** Several inputs, accepted together or not at all. */
+  demandAll(executionId: string, inputs: readonly Input[]): Promise<Answer>
   attachWorker(slots: LocalSlots | null): void
   onCommit(listener: CommitListener): () => void
   /** Version conflicts so far: other servers working on the same executions. */
@@ -98,22 +105,25 @@ export const createCore = (options: CoreOptions): Core => {
     },
   }
 
-  const deliver = async (executionId: string, mailbox: Mailbox, input: Input): Promise<Answer> => {
+  const deliver = async (executionId: string, mailbox: Mailbox, inputs: readonly Input[]): Promise<Answer> => {
     try {
-      return await mailbox.deliver(input)
+      return await mailbox.deliver(inputs)
     } finally {
       if (mailbox.isIdle() && mailbox.isFinished()) mailboxes.delete(executionId)
     }
   }
 
-  const tell = (executionId: string, input: Input): Promise<Answer> => {
+  const mailboxOf = (executionId: string): Mailbox => {
     let mailbox = mailboxes.get(executionId)
     if (!mailbox) {
       mailbox = createMailbox(executionId, deps, null)
       mailboxes.set(executionId, mailbox)
     }
-    return deliver(executionId, mailbox, input)
+    return mailbox
   }
+
+  const tell = async (executionId: string, input: Input): Promise<Told> =>
+    only(await deliver(executionId, mailboxOf(executionId), [input]))
 
   return {
     shards,
@@ -127,12 +137,18 @@ export const createCore = (options: CoreOptions): Core => {
       const executionId = nextId()
       const mailbox = createMailbox(executionId, deps, graph)
       mailboxes.set(executionId, mailbox)
-      const answer = await deliver(executionId, mailbox, { ...input, type: 'start', catalogId, path, version })
-      return { ...answer, executionId }
+      const answer = await deliver(executionId, mailbox, [{ ...input, type: 'start', catalogId, path, version }])
+      return { ...only(answer), executionId }
     },
     demand: async (executionId, input) => {
       const answer = await tell(executionId, input)
       if (!answer.reply.ok) throw toError(answer.reply.problem)
+      return answer
+    },
+    demandAll: async (executionId, inputs) => {
+      const answer = await deliver(executionId, mailboxOf(executionId), inputs)
+      const refusal = answer.replies.find((reply) => !reply.ok)
+      if (refusal && !refusal.ok) throw toError(refusal.problem)
       return answer
     },
     attachWorker: (slots) => {
@@ -147,6 +163,11 @@ export const createCore = (options: CoreOptions): Core => {
       await Promise.all([...appenders.values()].map((appender) => appender.idle()))
     },
   }
+}
+
+const only = ({ replies: [reply], ...rest }: Answer): Told => {
+  if (!reply) throw new Error('an input was not answered')
+  return { ...rest, reply }
 }
 
 export const toError = ({ code, message, details }: { code: ProblemError['code']; message: string; details?: ProblemError['details'] }): ProblemError =>

@@ -42,20 +42,22 @@ export interface MailboxDeps {
 }
 
 export interface Answer {
-  readonly reply: Reply
+  /** One reply per input of the letter. */
+  readonly replies: readonly Reply[]
   readonly state: State | null
   /** Commands issued because of this turn's inputs. */
   readonly commandsGenerated: number
 }
 
+/** Inputs that are accepted together or not at all. */
 interface Letter {
-  readonly input: Input
+  readonly inputs: readonly Input[]
   readonly resolve: (answer: Answer) => void
   readonly reject: (error: unknown) => void
 }
 
 export interface Mailbox {
-  deliver(input: Input): Promise<Answer>
+  deliver(inputs: readonly Input[]): Promise<Answer>
   /** True when nothing is queued or under way. */
   isIdle(): boolean
   isFinished(): boolean
@@ -88,18 +90,26 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     busy = false
   }
 
-  const takeTurn = async (turn: readonly Letter[]): Promise<void> => {
+  const takeTurn = async (letters: readonly Letter[]): Promise<void> => {
+    let turn = letters
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       if (!(await ensureState()) || !state || !graph) {
         const problem = refused('not_found', `Execution not found: ${executionId}`)
-        for (const letter of turn) letter.resolve({ reply: problem, state: null, commandsGenerated: 0 })
+        for (const letter of turn) letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
         return
       }
-      if (await decideAndAppend(turn, state, graph)) return
-      deps.conflicted()
+      const outcome = await decideAndAppend(turn, state, graph)
+      if (outcome === 'done') return
       state = null
       current = false
-      if (conflicts > 2) await pause(conflicts)
+      if (outcome === 'conflict') {
+        deps.conflicted()
+        if (conflicts > 2) await pause(conflicts)
+      } else {
+        // A letter was refused half way: what it had already changed must not be written.
+        turn = turn.filter((letter) => letter !== outcome)
+        if (turn.length === 0) return
+      }
     }
     throw new ProblemError('unavailable', `Execution ${executionId} is being changed by too many writers at once; try again`)
   }
@@ -115,18 +125,25 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     return true
   }
 
-  /** False when the state was not the current one and the turn must be taken again. */
-  const decideAndAppend = async (turn: readonly Letter[], decided: State, decidedGraph: Graph): Promise<boolean> => {
+  /** `conflict`: the state was not the current one. A letter: it was refused and answered; decide without it. */
+  const decideAndAppend = async (turn: readonly Letter[], decided: State, decidedGraph: Graph): Promise<'done' | 'conflict' | Letter> => {
     const expectedVersion = decided.position
     const session = createSession(decidedGraph, decided, deps.environment())
-    const replies: Reply[] = []
-    for (const { input } of turn) {
-      replies.push((input.type === 'report' && (await findRepeat(session, input.eventId))) || decide(session, input))
+    const replies: (readonly Reply[])[] = []
+    for (const letter of turn) {
+      const before = session.events.length
+      const answers = await decideLetter(session, letter)
+      replies.push(answers)
+      if (session.events.length > before && answers.some((reply) => !reply.ok)) {
+        if (!(await isCurrent(expectedVersion))) return 'conflict'
+        letter.resolve({ replies: answers, state: null, commandsGenerated: 0 })
+        return letter
+      }
     }
-    if (session.events.length === 0 || isRefusedStart(turn, replies)) {
-      if (!current && (await deps.currentVersion(executionId)) !== expectedVersion) return false
+    if (session.events.length === 0) {
+      if (!(await isCurrent(expectedVersion))) return 'conflict'
       answerAll(turn, replies, session)
-      return true
+      return 'done'
     }
     const local = claimLocally(session)
     let won = false
@@ -135,19 +152,31 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     } finally {
       if (!won) deps.localSlots()?.giveBack(local.map((command) => command.toolKind))
     }
-    if (!won) return false
+    if (!won) return 'conflict'
     afterCommit(session, turn, replies, local)
-    return true
+    return 'done'
+  }
+
+  const isCurrent = async (version: number): Promise<boolean> => current || (await deps.currentVersion(executionId)) === version
+
+  const decideLetter = async (session: Session, { inputs }: Letter): Promise<readonly Reply[]> => {
+    const replies: Reply[] = []
+    for (const input of inputs) {
+      const repeat = input.type === 'report' && input.eventId !== null ? await findRepeat(session, input.eventId) : null
+      const reply = repeat ?? decide(session, input)
+      replies.push(reply)
+      if (!reply.ok) break
+    }
+    return replies
   }
 
   /** An id given by the sender may be in the log already: then this is a repeat. */
-  const findRepeat = async (session: Session, eventId: string | null): Promise<Reply | null> => {
-    if (eventId === null) return null
+  const findRepeat = async (session: Session, eventId: string): Promise<Reply | null> => {
     const repeated = session.events.some((event) => event.eventId === eventId) || (await deps.hasEvent(executionId, eventId))
     return repeated ? { ok: true, eventId, duplicate: true } : null
   }
 
-  const afterCommit = (session: Session, turn: readonly Letter[], replies: readonly Reply[], local: readonly LeasedCommand[]): void => {
+  const afterCommit = (session: Session, turn: readonly Letter[], replies: readonly (readonly Reply[])[], local: readonly LeasedCommand[]): void => {
     current = true
     answerAll(turn, replies, session)
     const waitingPools = new Set<string>()
@@ -175,9 +204,9 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   }
 
   return {
-    deliver: (input) =>
+    deliver: (inputs) =>
       new Promise((resolve, reject) => {
-        letters.push({ input, resolve, reject })
+        letters.push({ inputs, resolve, reject })
         if (!busy) void run()
       }),
     isIdle: () => !busy && letters.length === 0,
@@ -185,16 +214,11 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   }
 }
 
-const answerAll = (turn: readonly Letter[], replies: readonly Reply[], session: Session): void => {
+const answerAll = (turn: readonly Letter[], replies: readonly (readonly Reply[])[], session: Session): void => {
   for (const [index, letter] of turn.entries()) {
-    const reply = replies[index]
-    if (reply) letter.resolve({ reply, state: session.state, commandsGenerated: session.issued.length })
+    letter.resolve({ replies: replies[index] ?? [], state: session.state, commandsGenerated: session.issued.length })
   }
 }
-
-/** Nothing of an execution is written whose start was refused. */
-const isRefusedStart = (turn: readonly Letter[], replies: readonly Reply[]): boolean =>
-  turn[0]?.input.type === 'start' && replies[0]?.ok === false
 
 const pause = (conflicts: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(200, 2 ** conflicts)))

@@ -140,7 +140,8 @@ const TEXT_METHODS: MethodTable = new Map<string, Callable>([
 ])
 
 const MAPPING_METHODS: MethodTable = new Map<string, Callable>([
-  ['get', requiring(1, 'key default', getOr)],
+  // Unlike the filter, the method answers none for what is missing.
+  ['get', requiring(1, 'key default', (frame, value, key, fallback = null) => getOr(frame, value, key, fallback))],
   ['keys', optional('', keysOf)],
   ['values', optional('', valuesOf)],
   ['items', optional('', itemsOf)],

@@ -10,8 +10,8 @@ export const capitalize = (text: string): string => {
   return head.toUpperCase() + text.slice(head.length).toLowerCase()
 }
 
-/** Every word with a capital letter; digits and apostrophes belong to the word. */
-export const titleCase = (text: string): string => text.replace(/[\p{L}\p{N}'’]+/gu, capitalize)
+/** Every word with a capital letter; words end at white space, a hyphen or an opening bracket. */
+export const titleCase = (text: string): string => text.replace(/[^-\s({[<]+/g, capitalize)
 
 const split = (budget: Budget, text: string, separator: string): string[] => {
   if (separator === '') return fault('separator is empty')
@@ -35,10 +35,10 @@ export const splitWords = (budget: Budget, text: string, limit: number): string[
   charge(budget, words.length / 8)
   if (limit < 0 || words.length <= limit) return words
   const rest = /\S/.exec(text)
-  if (limit === 0) return rest === null ? [] : [text.slice(rest.index).trimEnd()]
+  if (limit === 0) return rest === null ? [] : [text.slice(rest.index)]
   const pattern = /\S+/g
   for (let word = 0; word < limit; word += 1) pattern.exec(text)
-  return [...words.slice(0, limit), text.slice(pattern.lastIndex).trim()]
+  return [...words.slice(0, limit), text.slice(pattern.lastIndex).trimStart()]
 }
 
 export const splitLines = (budget: Budget, text: string): string[] => {

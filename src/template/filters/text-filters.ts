@@ -55,10 +55,12 @@ const indent = (frame: Frame, value: Value, width: Value, first: Value, blank: V
 
 const center = (frame: Frame, value: Value, width: Value): string => {
   const text = paid(frame, value)
-  const missing = wholeNumber(width, 'width', 80) - characterCount(text)
+  const full = wholeNumber(width, 'width', 80)
+  const missing = full - characterCount(text)
   if (missing <= 0) return text
   reserveText(frame, text.length + missing)
-  const before = Math.floor(missing / 2)
+  // An odd space goes to the left when the whole is odd, as in other implementations of the language.
+  const before = Math.floor(missing / 2) + (missing & full & 1)
   return ' '.repeat(before) + text + ' '.repeat(missing - before)
 }
 
@@ -81,7 +83,13 @@ const shorten = (
   return (space === -1 ? kept : kept.slice(0, space)) + ending
 }
 
-const quote = (text: string): string => encodeURIComponent(text.toWellFormed())
+const quote = (text: string): string =>
+  encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+
+const quoteParameter = (text: string): string => quote(text).replaceAll('%20', '+')
 
 const urlEncode = (frame: Frame, value: Value): string => {
   const mapping = asMapping(value)
@@ -90,7 +98,7 @@ const urlEncode = (frame: Frame, value: Value): string => {
   charge(frame, keys.length)
   return keys
     .filter((key) => !isNothing(mapping[key]))
-    .map((key) => `${quote(key)}=${quote(paid(frame, mapping[key]))}`)
+    .map((key) => `${quoteParameter(key)}=${quoteParameter(paid(frame, mapping[key]))}`)
     .join('&')
 }
 

@@ -1,0 +1,35 @@
+/** The key that seals secrets at rest: from the environment, else from a file in the data directory, made once. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ProblemError } from '../contract/problem.ts'
+import { KEY_BYTES } from '../lib/sealer.ts'
+
+export const loadEncryptionKey = (configured: string | null, dataDir: string): { key: Buffer; file: string | null } => {
+  if (configured !== null) return { key: decodeKey(configured, 'NOETL_ENCRYPTION_KEY'), file: null }
+  const file = join(dataDir, 'encryption.key')
+  if (!existsSync(file)) createKeyFile(file, dataDir)
+  return { key: decodeKey(readFileSync(file, 'utf8'), file), file }
+}
+
+const decodeKey = (text: string, source: string): Buffer => {
+  const key = Buffer.from(text.trim(), 'base64')
+  if (key.length !== KEY_BYTES) {
+    throw new ProblemError('invalid', `${source} must be base64 of ${KEY_BYTES} bytes; make one with: head -c 32 /dev/urandom | base64`)
+  }
+  return key
+}
+
+/** Written aside and linked into place, so that two that start at once end up with one key. */
+const createKeyFile = (file: string, dataDir: string): void => {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const draft = `${file}.${process.pid}`
+  writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600 })
+  try {
+    linkSync(draft, file)
+  } catch (error) {
+    if (!existsSync(file)) throw error
+  } finally {
+    unlinkSync(draft)
+  }
+}

@@ -1,0 +1,45 @@
+/** The worker inside the server process. */
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Core } from '../server/core.ts'
+import type { Leases } from '../server/leases.ts'
+import { createLocalControlPlane } from '../server/local-control-plane.ts'
+import { createLocalSlots } from '../server/local-slots.ts'
+import { systemClock } from '../worker/clock.ts'
+import { createTools } from '../worker/tools/all.ts'
+import { createWorker } from '../worker/worker.ts'
+import type { StackOptions } from './stack.ts'
+
+export const LOCAL_WORKER_PREFIX = 'local-'
+const POOL = 'shared'
+
+/** Starts it; answers how to stop it. */
+export const startLocalWorker = (core: Core, leases: Leases, options: StackOptions, graceMs: number): (() => Promise<void>) => {
+  const workerId = `${LOCAL_WORKER_PREFIX}${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
+  const tools = createTools({ env: options.toolEnv, python: options.python })
+  const worker = createWorker({
+    controlPlane: createLocalControlPlane(core, leases),
+    tools,
+    workerId,
+    pool: POOL,
+    slots: options.slots,
+    log: options.log,
+    clock: systemClock,
+  })
+  core.attachWorker(
+    createLocalSlots({
+      workerId,
+      pool: POOL,
+      freeSlots: worker.freeSlots,
+      isInstant: (kind) => tools.find(kind)?.instant ?? false,
+      canRun: (kind) => tools.find(kind) !== undefined,
+      accept: worker.accept,
+    }),
+  )
+  worker.start()
+  return async () => {
+    core.attachWorker(null)
+    await worker.stop({ graceMs })
+    await tools.close()
+  }
+}

@@ -1,0 +1,74 @@
+/** Registering a document: a playbook is checked whole before it becomes a version of its path. */
+import { parse as parseYaml } from 'yaml'
+import { isObject } from '../contract/json.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
+import { ProblemError } from '../contract/problem.ts'
+import { storableJson, storableText } from '../lib/exact-json.ts'
+import { parsePlaybook } from '../playbook/parse.ts'
+import type { Diagnostic } from '../playbook/problem.ts'
+import type { CatalogRow } from '../store/catalog.ts'
+import { insertCatalogEntry } from '../store/catalog.ts'
+import type { Core } from './core.ts'
+import { playbookProblem } from './playbooks.ts'
+
+export interface Registration {
+  readonly row: CatalogRow
+  readonly warnings: readonly Diagnostic[]
+}
+
+export const registerDocument = async (core: Core, given: string, resourceType: string): Promise<Registration> => {
+  const content = storableText(decodeContent(given))
+  const document = readYaml(content)
+  const kind = (typeof document['kind'] === 'string' ? document['kind'] : resourceType).toLowerCase()
+  // Anything that says it is a playbook, or says nothing, is held to the language.
+  const warnings = kind === 'playbook' || !OTHER_KINDS.has(kind) ? checkPlaybook(content) : []
+  const metadata = document['metadata']
+  if (!isObject(metadata)) throw new ProblemError('invalid', "Missing 'metadata' section")
+  const path = textOf(metadata['path']) ?? textOf(metadata['name'])
+  if (!path) throw new ProblemError('invalid', "Missing 'path' or 'name' in metadata")
+  const row = await insertCatalogEntry(core.shards.cluster, {
+    catalogId: core.nextId(),
+    path,
+    kind,
+    content,
+    layout: optionalJson(document['workflow']),
+    payload: optionalJson(document['workload']),
+    meta: optionalJson(metadata['labels']),
+  })
+  return { row, warnings }
+}
+
+const OTHER_KINDS = new Set(['credential', 'mcp', 'agent', 'memory', 'subscription'])
+
+const checkPlaybook = (content: string): readonly Diagnostic[] => {
+  const result = parsePlaybook(content)
+  if (!result.ok) throw playbookProblem(result.kind, result.problems)
+  return result.warnings
+}
+
+/** The text itself, or base64 of it. */
+const decodeContent = (given: string): string => {
+  const compact = given.replaceAll(/\s+/g, '')
+  if (compact.length === 0 || compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return given
+  const decoded = Buffer.from(compact, 'base64')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(decoded)
+  } catch {
+    return given
+  }
+}
+
+const readYaml = (content: string): JsonObject => {
+  let document: unknown
+  try {
+    document = parseYaml(content, { logLevel: 'silent', maxAliasCount: 100 })
+  } catch (error) {
+    throw new ProblemError('bad_request', `Invalid YAML: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+  if (!isObject(document)) throw new ProblemError('bad_request', 'Invalid YAML: the document must be a mapping with apiVersion, kind, metadata and workflow')
+  return document
+}
+
+const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+
+const optionalJson = (value: Json | undefined): string | null => (value === undefined || value === null ? null : storableJson(value))

@@ -1,0 +1,90 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ClaimRequest, HeartbeatRequest, LeaseListRequest, LeaseRequest } from '../../contract/api.ts'
+import type { LeasedCommand } from '../../contract/command.ts'
+import { ProblemError } from '../../contract/problem.ts'
+import { rawInteger } from '../../lib/exact-json.ts'
+import { readCommand } from '../../store/commands.ts'
+import { readEventAt } from '../../store/events.ts'
+import { findFirst } from '../../store/shards.ts'
+import type { ServerContext } from '../app.ts'
+import { LEASE_SECONDS } from '../build-append.ts'
+import { check, pathId } from '../http.ts'
+import { toLeasedCommand } from '../leased-command.ts'
+
+export const commandRoutes = (app: FastifyInstance, { core, leases }: ServerContext): void => {
+  app.post('/api/commands/lease', async (request) => {
+    const { worker_id, pool, max, wait_ms } = check(LeaseRequest, request.body)
+    const signal = closedSignal(request)
+    const commands = await leases.lease({ workerId: worker_id, pool, max, waitMs: wait_ms, signal })
+    return { commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: LEASE_SECONDS })) }
+  })
+
+  app.post('/api/commands/heartbeat', async (request) => {
+    const { worker_id, leases: held } = check(LeaseListRequest, request.body)
+    const statuses = await leases.heartbeat(worker_id, held.map(toLeaseKey))
+    return { statuses }
+  })
+
+  app.post('/api/commands/release', async (request) => {
+    const { leases: held } = check(LeaseListRequest, request.body)
+    await leases.release(held.map(toLeaseKey))
+    return { status: 'ok' }
+  })
+
+  app.get('/api/commands/:event_id', async (request) => {
+    const eventId = pathId(request, 'event_id')
+    const command = await findFirst(core.shards, async (database) => {
+      const row = await readCommand(database, eventId)
+      const issued = row && (await readEventAt(database, row.execution_id, row.position, core.sealer))
+      return issued && toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt: Math.max(1, row.attempt) })
+    })
+    if (!command) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
+    return commandAnswer(command)
+  })
+
+  app.post('/api/commands/:event_id/claim', async (request) => {
+    const { worker_id } = check(ClaimRequest, request.body)
+    return claimAnswer(await leases.claim(pathId(request, 'event_id'), worker_id))
+  })
+
+  app.post('/api/commands/:event_id/heartbeat', async (request) => {
+    const eventId = pathId(request, 'event_id')
+    const { worker_id, lease_token } = check(HeartbeatRequest, request.body)
+    const executionId = await findFirst(core.shards, async (database) => (await readCommand(database, eventId))?.execution_id ?? null)
+    if (executionId === null) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
+    const [status = 'lost'] = await leases.heartbeat(worker_id, [{ executionId, eventId, leaseToken: lease_token }])
+    return { status }
+  })
+}
+
+const toLeaseKey = (lease: { execution_id: string; event_id: string; lease_token: string }) => ({
+  executionId: lease.execution_id,
+  eventId: lease.event_id,
+  leaseToken: lease.lease_token,
+})
+
+const commandAnswer = (command: LeasedCommand) => ({
+  execution_id: rawInteger(command.executionId),
+  node_id: command.step,
+  node_name: command.step,
+  action: command.toolKind,
+  context: command.context,
+  meta: command.meta,
+})
+
+const claimAnswer = (command: LeasedCommand) => ({
+  status: 'ok',
+  event_id: rawInteger(command.eventId),
+  ...commandAnswer(command),
+  command_id: command.commandId,
+  catalog_id: command.catalogId,
+  attempt: command.attempt,
+  lease_token: command.leaseToken,
+})
+
+/** Aborts when the client goes away, so that nothing is leased to nobody. */
+const closedSignal = (request: FastifyRequest): AbortSignal => {
+  const gone = new AbortController()
+  request.socket.once('close', () => gone.abort())
+  return gone.signal
+}
