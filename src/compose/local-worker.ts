@@ -25,6 +25,7 @@ export const startLocalWorker = (core: Core, leases: Leases, options: StackOptio
     slots: options.slots,
     log: options.log,
     clock: systemClock,
+    leaseMs: () => core.leaseSeconds * 1000,
   })
   core.attachWorker(
     createLocalSlots({

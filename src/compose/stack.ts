@@ -37,6 +37,8 @@ export interface StackOptions extends Settings {
 export interface Stack {
   readonly url: string
   readonly core: Core
+  /** The first database. */
+  readonly databaseUrl: string
   /** True when the data directory held no catalog yet. */
   readonly isNew: boolean
   /** Where the generated encryption key lies; null when it was given. */
@@ -67,7 +69,7 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
 
 const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Stack, 'stop'>> => {
   const { log, machineId } = options
-  const { databases, embedded } = await openDatabases(options, undo)
+  const { databases, embedded, databaseUrl } = await openDatabases(options, undo)
   const { key, file } = loadEncryptionKey(options.encryptionKey, options.dataDir)
   const shards = createShards(databases)
   const dispatcher = createMemoryDispatcher()
@@ -91,10 +93,10 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   const url = await listen(options, core, leases, closing.signal, undo)
   if (options.slots > 0) undo.push(startLocalWorker(core, leases, options, GRACE_MS))
   undo.push(async () => closing.abort())
-  return { url, core, isNew, keyFile: file }
+  return { url, core, databaseUrl, isNew, keyFile: file }
 }
 
-const openDatabases = async (options: StackOptions, undo: Undo[]): Promise<{ databases: Database[]; embedded: boolean }> => {
+const openDatabases = async (options: StackOptions, undo: Undo[]): Promise<{ databases: Database[]; embedded: boolean; databaseUrl: string }> => {
   const { log, databaseUrls, dataDir, pgBinDir } = options
   const embedded = databaseUrls.length === 0
   let urls = databaseUrls
@@ -115,7 +117,7 @@ const openDatabases = async (options: StackOptions, undo: Undo[]): Promise<{ dat
     await ensurePartitions(database, new Date())
     databases.push(database)
   }
-  return { databases, embedded }
+  return { databases, embedded, databaseUrl: urls[0] ?? '' }
 }
 
 const isEmptyCatalog = async (cluster: Database): Promise<boolean> => (await cluster.query('select 1 from noetl.catalog limit 1')).rows.length === 0

@@ -207,7 +207,7 @@ const claimCommand = (state: State, event: EventRecord): void => {
   const command = commandOf(state, event)
   if (!command) return
   command.workerId = event.workerId
-  command.leaseToken = textOr(event.meta['lease_token'], '0')
+  command.leaseToken = textOr(event.meta['lease'], '0')
   command.attempt += 1
 }
 

@@ -37,7 +37,7 @@ export const emitClaimed = (session: Session, command: CommandState, workerId: s
       command_id: commandId,
       worker_id: workerId,
       attempt: command.attempt + 1,
-      lease_token: leaseToken,
+      lease: leaseToken,
       actionable: false,
       informative: true,
     },

@@ -62,13 +62,16 @@ export const rawInteger = (id: string): unknown => {
 
 const UNSTORABLE = /\\u0000|\\u[dD][89a-fA-F]/
 
+/** False when this JSON text may hold what PostgreSQL's text cannot; sure when true. */
+export const isStorable = (json: string): boolean => !UNSTORABLE.test(json)
+
 /**
  * JSON text that PostgreSQL takes: NUL characters and lone surrogates, which its text type cannot hold, become
  * the replacement character.
  */
 export const storableJson = (value: unknown): string => {
   const text = JSON.stringify(value)
-  return UNSTORABLE.test(text) ? JSON.stringify(value, (_key, item: unknown) => cleanKeysAndText(item)) : text
+  return isStorable(text) ? text : JSON.stringify(value, (_key, item: unknown) => cleanKeysAndText(item))
 }
 
 export const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -7,17 +7,21 @@ import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../stor
 /** First lease of a command that is issued already leased. */
 export const LOCAL_TOKEN = '1'
 
-/** Lease of a worker that sends heartbeats for its commands. */
-export const LEASE_SECONDS = 60
+/** Lease of a worker that sends heartbeats for its commands, unless configured otherwise. */
+export const DEFAULT_LEASE_SECONDS = 60
 /** Lease of a worker that only sends heartbeats for itself. */
 export const LONG_LEASE_SECONDS = 1800
 
-export const buildAppend = (
-  session: Session,
-  expectedVersion: number,
-  local: readonly LeasedCommand[],
-  localWorkerId: string | null,
-): Append => {
+export interface AppendOptions {
+  readonly expectedVersion: number
+  /** Commands issued by this turn that the worker in this process has already taken. */
+  readonly local: readonly LeasedCommand[]
+  readonly localWorkerId: string | null
+  readonly leaseSeconds: number
+}
+
+export const buildAppend = (session: Session, options: AppendOptions): Append => {
+  const { expectedVersion, local, localWorkerId, leaseSeconds } = options
   const { state, events, issued, changes } = session
   const claimedIds = new Set(local.map((command) => command.eventId))
   const last = lastChanges(changes)
@@ -40,7 +44,7 @@ export const buildAppend = (
         attempt: claimed ? 1 : 0,
         leaseToken: claimed ? LOCAL_TOKEN : '0',
         workerId: claimed ? localWorkerId : null,
-        leaseSeconds: LEASE_SECONDS,
+        leaseSeconds,
       }
     }),
     // A row inserted by this very statement cannot be updated by it; its status above already tells the end.

@@ -17,6 +17,7 @@ import { createAppender } from '../store/appender.ts'
 import { hasEvent } from '../store/events.ts'
 import { readVersion } from '../store/executions.ts'
 import type { Shards } from '../store/shards.ts'
+import { DEFAULT_LEASE_SECONDS } from './build-append.ts'
 import type { LocalSlots } from './local-slots.ts'
 import type { Log } from './log.ts'
 import type { Answer, Mailbox, MailboxDeps } from './mailbox.ts'
@@ -35,6 +36,8 @@ export interface CoreOptions {
   readonly limits?: Partial<Limits>
   /** Executions whose state is kept in memory. */
   readonly cachedExecutions?: number
+  /** Seconds a lease lasts without a heartbeat. */
+  readonly leaseSeconds?: number
 }
 
 export type CommitListener = (state: State, events: readonly EventRecord[]) => void
@@ -51,6 +54,8 @@ export interface Core {
   readonly dispatcher: Dispatcher
   readonly nextId: NextId
   readonly log: Log
+  /** Seconds a lease lasts without a heartbeat. */
+  readonly leaseSeconds: number
   start(playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Told & { executionId: string }>
   /** Hands an input to an execution. The answer comes after its events are on disk. */
   tell(executionId: string, input: Input): Promise<Told>
@@ -69,7 +74,7 @@ export interface Core {
 const CACHED_EXECUTIONS = 10_000
 
 export const createCore = (options: CoreOptions): Core => {
-  const { shards, sealer, playbooks, dispatcher, nextId, log, cachedExecutions = CACHED_EXECUTIONS } = options
+  const { shards, sealer, playbooks, dispatcher, nextId, log, cachedExecutions = CACHED_EXECUTIONS, leaseSeconds = DEFAULT_LEASE_SECONDS } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const appenders = new Map(shards.all.map((database) => [database, createAppender({ database, sealer })]))
   const mailboxes = createLru<string, Mailbox>(cachedExecutions, (mailbox) => mailbox.isIdle())
@@ -100,6 +105,7 @@ export const createCore = (options: CoreOptions): Core => {
       for (const listener of listeners) listener(state, events)
     },
     localSlots: () => localSlots,
+    leaseSeconds,
     conflicted: () => {
       conflictCount += 1
     },
@@ -132,6 +138,7 @@ export const createCore = (options: CoreOptions): Core => {
     dispatcher,
     nextId,
     log,
+    leaseSeconds,
     tell,
     start: async ({ catalogId, path, version, graph }, input) => {
       const executionId = nextId()

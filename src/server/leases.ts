@@ -9,7 +9,7 @@ import { extendLeases, leaseCommand, leaseCommands, readCommand, unleaseCommand 
 import type { Database } from '../store/database.ts'
 import { readEventAt } from '../store/events.ts'
 import { findFirst } from '../store/shards.ts'
-import { LEASE_SECONDS, LONG_LEASE_SECONDS } from './build-append.ts'
+import { LONG_LEASE_SECONDS } from './build-append.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
 import { toLeasedCommand } from './leased-command.ts'
@@ -29,7 +29,7 @@ export interface Leases {
 }
 
 export const createLeases = (core: Core): Leases => {
-  const { shards, sealer, dispatcher } = core
+  const { shards, sealer, dispatcher, leaseSeconds } = core
 
   /** Records a lease taken on a row; null when the execution has moved on meanwhile. */
   const record = async (database: Database, row: LeasedRow, workerId: string): Promise<LeasedCommand | null> => {
@@ -49,7 +49,7 @@ export const createLeases = (core: Core): Leases => {
     const found: LeasedCommand[] = []
     for (const database of shards.all) {
       if (found.length >= max) break
-      const rows = await leaseCommands(database, { pool, workerId, max: max - found.length, leaseSeconds: LEASE_SECONDS })
+      const rows = await leaseCommands(database, { pool, workerId, max: max - found.length, leaseSeconds })
       const recorded = await Promise.all(rows.map((row) => record(database, row, workerId)))
       found.push(...recorded.filter((command) => command !== null))
     }
@@ -89,7 +89,7 @@ export const createLeases = (core: Core): Leases => {
       const byShard = Map.groupBy(leases.map((lease, index) => ({ lease, index })), ({ lease }) => shards.of(lease.executionId))
       const answers: HeartbeatStatus[] = leases.map(() => 'lost')
       for (const [database, group] of byShard) {
-        const statuses = await extendLeases(database, { workerId, leases: group.map(({ lease }) => lease), leaseSeconds: LEASE_SECONDS })
+        const statuses = await extendLeases(database, { workerId, leases: group.map(({ lease }) => lease), leaseSeconds })
         for (const [nth, { index }] of group.entries()) answers[index] = heartbeatStatus(statuses[nth] ?? null)
       }
       return answers

@@ -1,7 +1,6 @@
 /** The control plane as the worker in the same process sees it: the same verbs as over HTTP, without the network. */
 import type { CommandReport, ControlPlane } from '../contract/command.ts'
-import { EVENT } from '../contract/event.ts'
-import type { Json, JsonObject } from '../contract/json.ts'
+import { toReportEvent } from '../contract/report.ts'
 import type { ReportInput } from '../engine/input.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
@@ -19,34 +18,21 @@ export const createLocalControlPlane = (core: Core, leases: Leases): ControlPlan
   release: ({ leases: held }) => leases.release(held),
 })
 
-const reportInput = (report: CommandReport): ReportInput => ({
-  type: 'report',
-  eventType: report.outcome === 'ok' ? EVENT.commandCompleted : EVENT.commandFailed,
-  step: report.step,
-  commandId: report.commandId,
-  leaseToken: report.leaseToken,
-  workerId: report.workerId,
-  eventId: null,
-  status: report.outcome === 'ok' ? 'COMPLETED' : 'FAILED',
-  context: reportContext(report),
-  reference: null,
-  meta: { attempt: report.attempt, actionable: true, informative: true, worker_id: report.workerId },
-  createdAt: null,
-  durationMs: report.durationMs,
-})
-
-/** The result envelope of a report, as it is stored and as it travels. */
-export const reportContext = (report: CommandReport): JsonObject => {
-  const inner: Record<string, Json> = {}
-  if (report.data !== undefined) inner['data'] = report.data
-  if (report.error) inner['error'] = { ...report.error }
-  if (report.stdout) inner['stdout'] = report.stdout
-  if (report.stderr) inner['stderr'] = report.stderr
-  if (report.exitCode !== undefined) inner['exit_code'] = report.exitCode
+const reportInput = (report: CommandReport): ReportInput => {
+  const { eventType, status, context, meta } = toReportEvent(report)
   return {
-    command_id: report.commandId,
-    call_index: 0,
-    result: { status: report.outcome === 'ok' ? 'success' : 'error', context: inner },
-    ...(report.error ? { error: { ...report.error } } : {}),
+    type: 'report',
+    eventType,
+    step: report.step,
+    commandId: report.commandId,
+    leaseToken: report.leaseToken,
+    workerId: report.workerId,
+    eventId: null,
+    status,
+    context,
+    reference: null,
+    meta: { ...meta, actionable: true, informative: true, worker_id: report.workerId },
+    createdAt: null,
+    durationMs: report.durationMs,
   }
 }

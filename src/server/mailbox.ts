@@ -38,6 +38,8 @@ export interface MailboxDeps {
   /** Told after each commit. */
   committed(state: State, events: readonly EventRecord[], waitingPools: ReadonlySet<string>): void
   localSlots(): LocalSlots | null
+  /** How long a command issued to the local worker is leased. */
+  readonly leaseSeconds: number
   conflicted(): void
 }
 
@@ -148,7 +150,10 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     const local = claimLocally(session)
     let won = false
     try {
-      won = await deps.append(buildAppend(session, expectedVersion, local, deps.localSlots()?.workerId ?? null))
+      const localWorkerId = deps.localSlots()?.workerId ?? null
+      won = await deps.append(
+        buildAppend(session, { expectedVersion, local, localWorkerId, leaseSeconds: deps.leaseSeconds }),
+      )
     } finally {
       if (!won) deps.localSlots()?.giveBack(local.map((command) => command.toolKind))
     }

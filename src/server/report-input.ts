@@ -7,9 +7,10 @@ import { namedCommand } from '../engine/report.ts'
 type ClientEvent = Omit<Partial<EventRequest>, 'execution_id'> & Pick<EventRequest, 'step' | 'event_type' | 'actionable' | 'informative'>
 
 export const toReportInput = (event: ClientEvent): ReportInput => {
-  const given: JsonObject = event.meta ?? {}
+  // The token proves the holder of the lease; it is no fact of the execution and is not recorded.
+  const { lease_token: metaToken, ...given }: JsonObject = event.meta ?? {}
   const context: Json = event.payload ?? null
-  const token = event.lease_token ?? given['lease_token'] ?? null
+  const token = event.lease_token ?? metaToken ?? null
   return {
     type: 'report',
     eventType: event.event_type,

@@ -6,13 +6,16 @@
  *    and nothing of the append was written.
  * 2. A statement that fails is repeated append by append, so that only the culprit fails.
  * 3. At most one append of an execution is under way at a time; callers see to that (the mailbox does).
+ * 4. Rows are locked in the order of their ids, so that servers that write the same executions rarely block each
+ *    other crosswise; when they do, the append is tried again.
  */
 import type { EventRecord, ExecutionStatus } from '../contract/event.ts'
 import { storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
 import { APPEND_STATEMENT } from './append-statement.ts'
 import type { Database } from './database.ts'
-import { toEventParameter } from './event-row.ts'
+import { eventJson } from './event-row.ts'
+import { isCollision } from './failure.ts'
 
 export interface Append {
   readonly execution: ExecutionUpdate
@@ -114,7 +117,7 @@ export const createAppender = ({ database, sealer, lanes = 2, maxGroup = 256, on
       onGroup?.(group.length, performance.now() - start)
     } catch (error) {
       const [only] = group
-      if (group.length === 1 && only) return only.reject(error)
+      if (group.length === 1 && only && !isCollision(error)) return only.reject(error)
       for (const waiting of group) await flush([waiting])
     }
   }
@@ -141,13 +144,14 @@ export const createAppender = ({ database, sealer, lanes = 2, maxGroup = 256, on
   }
 }
 
-const write = async (database: Database, sealer: Sealer, appends: readonly Append[]): Promise<Set<string>> => {
+const write = async (database: Database, sealer: Sealer, group: readonly Append[]): Promise<Set<string>> => {
+  const appends = group.toSorted((a, b) => (BigInt(a.execution.executionId) < BigInt(b.execution.executionId) ? -1 : 1))
   const { rows } = await database.query<{ execution_id: string }>({
     name: 'append',
     text: APPEND_STATEMENT,
     values: [
       storableJson(appends.map(({ execution }) => executionParameter(execution))),
-      storableJson(appends.flatMap(({ events }) => events.map((event) => toEventParameter(event, sealer)))),
+      `[${appends.flatMap(({ events }) => events.map((event) => eventJson(event, sealer))).join()}]`,
       storableJson(appends.flatMap(({ commands }) => commands.map(commandParameter))),
       storableJson(appends.flatMap(({ changes }) => changes.map(changeParameter))),
     ],

@@ -33,6 +33,9 @@ export const openDatabase = ({ url, maxConnections, onError }: DatabaseOptions):
     idleTimeoutMillis: 60_000,
   })
   // A connection that breaks while idle is replaced by the pool; without a listener it would end the process.
-  pool.on('error', onError)
+  // While the pool is being closed a broken connection is what is wanted.
+  pool.on('error', (error) => {
+    if (!pool.ending) onError(error)
+  })
   return pool
 }

@@ -1,11 +1,18 @@
-/** Events as rows, and back. Sensitive values are sealed on the way in and opened on the way out. */
+/**
+ * Events as rows, and back.
+ *
+ * 1. Sensitive values are replaced in the readable columns; the original is sealed beside them.
+ * 2. Text that PostgreSQL cannot hold (NUL, lone surrogates) is replaced, too, and the whole event sealed.
+ * 3. Read with the sealer an event equals the one that was written, so a fold of the log equals the live state.
+ */
 import type { EventRecord, EventResult } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { redact } from '../contract/sensitive.ts'
+import { isStorable, storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
 
 /** Keys are short because thousands of these travel in one parameter. */
-export interface EventParameter {
+interface EventParameter {
   i: string
   p: number
   e: string
@@ -26,16 +33,34 @@ export interface EventParameter {
   x: string | null
 }
 
-export const toEventParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
+/** The event as an element of the append's parameter. */
+export const eventJson = (event: EventRecord, sealer: Sealer): string => {
+  const parameter = toParameter(event, sealer)
+  const text = JSON.stringify(parameter)
+  if (isStorable(text)) return text
+  return storableJson({ ...parameter, x: sealText(sealer, { event: event as unknown as Json }) })
+}
+
+const sealText = (sealer: Sealer, hidden: Hidden): string => sealer.seal(JSON.stringify(hidden)).toString('base64')
+
+/** What lies in the sealed column: single parts, or the whole event. */
+interface Hidden {
+  context?: Json
+  result?: Json
+  meta?: Json
+  event?: Json
+}
+
+const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
   const { context, result, meta } = event
   const cleanContext = redact(context)
   const cleanResult = result?.context ? redact(result.context) : null
   const cleanMeta = redact(meta)
-  const hidden: Record<string, Json> = {}
-  if (cleanContext !== context) hidden['context'] = context
-  if (result?.context && cleanResult !== result.context) hidden['result'] = result.context
-  if (cleanMeta !== meta) hidden['meta'] = meta
-  const sealed = Object.keys(hidden).length === 0 ? null : sealer.seal(JSON.stringify(hidden)).toString('base64')
+  const hidden: Hidden = {}
+  if (cleanContext !== context) hidden.context = context
+  if (result?.context && cleanResult !== result.context) hidden.result = result.context
+  if (cleanMeta !== meta) hidden.meta = meta
+  const sealed = Object.keys(hidden).length === 0 ? null : sealText(sealer, hidden)
   return {
     i: event.executionId,
     p: event.position,
@@ -85,7 +110,8 @@ export const EVENT_COLUMNS =
 
 /** With a sealer the event is as it was written; without one the redacted form is all there is. */
 export const fromEventRow = (row: EventRow, sealer: Sealer | null): EventRecord => {
-  const hidden = row.sealed && sealer ? (JSON.parse(sealer.open(row.sealed)) as Record<string, Json>) : {}
+  const hidden: Hidden = row.sealed && sealer ? (JSON.parse(sealer.open(row.sealed)) as Hidden) : {}
+  if (hidden.event !== undefined) return hidden.event as unknown as EventRecord
   return {
     executionId: row.execution_id,
     position: row.position,
@@ -98,9 +124,9 @@ export const fromEventRow = (row: EventRow, sealer: Sealer | null): EventRecord 
     parentEventId: row.parent_event_id,
     workerId: row.worker_id,
     durationMs: row.duration_ms,
-    context: hidden['context'] ?? row.context,
-    result: resultOf(row, (hidden['result'] as JsonObject | undefined) ?? row.result_context),
-    meta: (hidden['meta'] as JsonObject | undefined) ?? row.meta,
+    context: hidden.context ?? row.context,
+    result: resultOf(row, (hidden.result as JsonObject | undefined) ?? row.result_context),
+    meta: (hidden.meta as JsonObject | undefined) ?? row.meta,
     error: row.error,
   }
 }

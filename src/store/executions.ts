@@ -82,10 +82,12 @@ export const listExecutions = async (database: Database, filter: ExecutionFilter
  */
 export const executionsWithoutCause = async (database: Database, limit: number): Promise<readonly string[]> => {
   const { rows } = await database.query<{ execution_id: string }>(
-    `select e.execution_id from noetl.execution e
-     where e.status = 'RUNNING' and not e.imported
-       and not exists (select from noetl.command c where c.execution_id = e.execution_id and c.status in ('PENDING', 'CLAIMED'))
-       and not exists (select from noetl.timer t where t.execution_id = e.execution_id)
+    `with moving as (
+       select execution_id from noetl.command where status = 'PENDING'
+       union all select execution_id from noetl.command where status = 'CLAIMED'
+       union all select execution_id from noetl.timer)
+     select e.execution_id from noetl.execution e
+     where e.status = 'RUNNING' and not e.imported and e.execution_id not in (select execution_id from moving)
      order by e.execution_id limit $1`,
     [limit],
   )

@@ -12,17 +12,7 @@ import { charge, chargeSearch, checkDataDepth, type Budget } from './limits.ts'
 import { asNumeric, compareNumbers, parseDecimal } from './numbers.ts'
 import { isView } from './scope.ts'
 import { textOf } from './text-form.ts'
-import {
-  asList,
-  asMapping,
-  isMapping,
-  kindOf,
-  member,
-  whole,
-  type Kind,
-  type Mapping,
-  type Value,
-} from './values.ts'
+import { asList, asMapping, isMapping, kindOf, whole, type Kind, type Mapping, type Value } from './values.ts'
 
 export const isEqual = (budget: Budget, left: Value, right: Value, depth = 0): boolean => {
   if (left === right) return true
@@ -137,7 +127,7 @@ export const contains = (budget: Budget, container: Value, item: Value): boolean
   const mapping = asMapping(plain)
   if (mapping !== undefined) {
     const key = whole(item)
-    return (typeof key === 'string' || typeof key === 'number') && member(mapping, String(key)) !== undefined
+    return (typeof key === 'string' || typeof key === 'number') && Object.hasOwn(mapping, String(key))
   }
   const kind = kindOf(plain)
   return kind === 'undefined' || kind === 'none' ? false : fault(`cannot look for a member in a ${kind}`)

@@ -82,6 +82,11 @@ describe('arithmetic', () => {
     ['(-1) ** 1000001', -1],
     ['1 ** 99999999999', 1],
     ['-0', 0],
+    ['"a" + "b"', 'ab'],
+    ['2 ** 70 / 2 ** 69', 2],
+    ['2.5 - 1', 1.5],
+    ['5 // 0.3', 16],
+    ['2 ** 60 * 4 - 2 ** 62', 0],
   ])
 
   test.each([
@@ -99,12 +104,19 @@ describe('arithmetic', () => {
     expect(textOf(`{{ ${expression} }}`)).toBe(expected)
   })
 
-  test.each(['missing + 1', 'none * 2', '"a" - "b"', '{} + {}', '-"a"', '1 % 0', '0 ** -1', '(-8.0) ** 0.5', '1e308 * 10'])(
-    '%s is an error',
-    (expression) => {
-      expect(errorOf(`{{ ${expression} }}`).reason).not.toBe('')
-    },
-  )
+  test.each([
+    'missing + 1',
+    'none * 2',
+    '"a" - "b"',
+    '{} + {}',
+    '-"a"',
+    '1 % 0',
+    '0 ** -1',
+    '(-8.0) ** 0.5',
+    '1e308 * 10',
+  ])('%s is an error', (expression) => {
+    expect(errorOf(`{{ ${expression} }}`).reason).not.toBe('')
+  })
 })
 
 describe('undefined and none', () => {

@@ -141,7 +141,10 @@ const TEXT_METHODS: MethodTable = new Map<string, Callable>([
 
 const MAPPING_METHODS: MethodTable = new Map<string, Callable>([
   // Unlike the filter, the method answers none for what is missing.
-  ['get', requiring(1, 'key default', (frame, value, key, fallback = null) => getOr(frame, value, key, fallback))],
+  [
+    'get',
+    requiring(1, 'key default', (frame, value, key, fallback = null) => getOr(frame, value, key, fallback)),
+  ],
   ['keys', optional('', keysOf)],
   ['values', optional('', valuesOf)],
   ['items', optional('', itemsOf)],

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { errorOf, syntaxErrorOf, textOf } from './evaluating.suite.ts'
 
-const data = { n: 5, y: 'outer', rows: [{ a: 1, g: 'x' }, { a: 3, g: 'y' }, { a: 2, g: 'x' }] }
+const data = {
+  n: 5,
+  y: 'outer',
+  rows: [
+    { a: 1, g: 'x' },
+    { a: 3, g: 'y' },
+    { a: 2, g: 'x' },
+  ],
+}
 
 const table = (cases: readonly (readonly [string, string])[]): void => {
   test.each(cases)('%j', (source, expected) => {
@@ -60,7 +68,10 @@ describe('for', () => {
       '{% for r in rows %}{{ loop.index }}{{ loop.index0 }}{{ loop.revindex }}{{ loop.revindex0 }}{{ loop.first }}{{ loop.last }}{{ loop.length }};{% endfor %}',
       '1032TrueFalse3;2121FalseFalse3;3210FalseTrue3;',
     ],
-    ['{% for r in rows if r.a > 1 %}{{ loop.index }}:{{ r.a }}{{ "," if not loop.last }}{% endfor %}', '1:3,2:2'],
+    [
+      '{% for r in rows if r.a > 1 %}{{ loop.index }}:{{ r.a }}{{ "," if not loop.last }}{% endfor %}',
+      '1:3,2:2',
+    ],
     ['{% for r in missing %}x{% else %}none{% endfor %}', 'none'],
     ['{% for r in none %}x{% else %}none{% endfor %}', 'none'],
     ['{% for r in rows if r.a > 9 %}x{% else %}none{% endfor %}', 'none'],
@@ -69,11 +80,20 @@ describe('for', () => {
     ['{% for c in "a😀" %}{{ c }}.{% endfor %}', 'a.😀.'],
     ['{% for k in {"b": 1, "a": 2} %}{{ k }}{% endfor %}', 'ba'],
     ['{% for y in [1] %}{{ y }}{% endfor %}{{ y }}', '1outer'],
-    ['{% for r in rows %}{% for q in rows %}{{ loop.index }}{% endfor %}{{ loop.index }};{% endfor %}', '1231;1232;1233;'],
-    ['{% for r in rows %}{{ loop.previtem.a }}<{{ r.a }}>{{ loop.nextitem.a }} {% endfor %}', '<1>3 1<3>2 3<2> '],
+    [
+      '{% for r in rows %}{% for q in rows %}{{ loop.index }}{% endfor %}{{ loop.index }};{% endfor %}',
+      '1231;1232;1233;',
+    ],
+    [
+      '{% for r in rows %}{{ loop.previtem.a }}<{{ r.a }}>{{ loop.nextitem.a }} {% endfor %}',
+      '<1>3 1<3>2 3<2> ',
+    ],
     ['{% for r in rows %}{{ loop.cycle("a", "b") }}{% endfor %}', 'aba'],
     ['{% for r in rows | sort(attribute="g") %}{{ loop.changed(r.g) }}{% endfor %}', 'TrueFalseTrue'],
-    ['{% for r in [1] %}{{ loop.depth }}{{ loop.depth0 }}{{ loop.nope }}{{ loop | length }}{% endfor %}', '107'],
+    [
+      '{% for r in [1] %}{{ loop.depth }}{{ loop.depth0 }}{{ loop.nope }}{{ loop | length }}{% endfor %}',
+      '107',
+    ],
     [
       '{% for i in range(5) %}{% if i == 1 %}{% continue %}{% endif %}{% if i == 3 %}{% break %}{% endif %}{{ i }}{% endfor %}',
       '02',
@@ -90,7 +110,10 @@ describe('set, with, filter, do', () => {
     ['{% set x %}a{{ n }}b{% endset %}[{{ x }}]', '[a5b]'],
     ['{% set x | upper | replace("A", "_") %}a{{ n }}b{% endset %}[{{ x }}]', '[_5B]'],
     ['{% set x = 0 %}{% for i in range(3) %}{% set x = x + 1 %}{% endfor %}{{ x }}', '0'],
-    ['{% set ns = namespace(x=0) %}{% for i in range(4) %}{% set ns.x = ns.x + i %}{% endfor %}{{ ns.x }}', '6'],
+    [
+      '{% set ns = namespace(x=0) %}{% for i in range(4) %}{% set ns.x = ns.x + i %}{% endfor %}{{ ns.x }}',
+      '6',
+    ],
     ['{% with x = 1, z = x + 1 %}{{ x }}{{ z }}{% endwith %}[{{ x }}]', '12[]'],
     ['{% with %}{% set q = 3 %}{{ q }}{% endwith %}[{{ q }}]', '3[]'],
     ['{% filter upper %}abc{{ n }}{% endfilter %}', 'ABC5'],
@@ -100,7 +123,6 @@ describe('set, with, filter, do', () => {
     ['{% set d = {"k": 1} %}{{ d.k }}{{ d["k"] }}{{ d.get("z", 5) }}', '115'],
   ])
   test.each([
-    '{% set x = 1',
     '{% set a, b %}x{% endset %}{{ a }}',
     '{% set x = 1 2 %}',
     '{% set x y %}{% endset %}',
@@ -111,7 +133,7 @@ describe('set, with, filter, do', () => {
     '{% endfor x %}{{ a }}',
     '{% if a %}{% endif b %}',
   ])('%j is a syntax error', (source) => {
-    if (source.includes('%}')) expect(syntaxErrorOf(source).message).not.toBe('')
+    expect(syntaxErrorOf(source).message).not.toBe('')
   })
   test('only a namespace of the template takes attributes', () => {
     expect(errorOf('{% set rows.x = 1 %}', data).reason).toBe("'rows' is not a namespace")

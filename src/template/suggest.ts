@@ -2,14 +2,20 @@
 
 const MAX_LENGTH = 40
 
+/** Letters to add, drop, replace or swap with their neighbour to get from one word to the other. */
 const distance = (left: string, right: string): number => {
+  let beforePrevious: number[] = []
   let previous = Array.from({ length: right.length + 1 }, (_, index) => index)
   for (let row = 1; row <= left.length; row += 1) {
     const current = [row]
     for (let column = 1; column <= right.length; column += 1) {
       const replaced = (previous[column - 1] ?? 0) + (left[row - 1] === right[column - 1] ? 0 : 1)
-      current.push(Math.min(replaced, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
+      const isSwap =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      const swapped = isSwap ? (beforePrevious[column - 2] ?? 0) + 1 : replaced
+      current.push(Math.min(replaced, swapped, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1))
     }
+    beforePrevious = previous
     previous = current
   }
   return previous[right.length] ?? 0

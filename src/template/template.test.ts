@@ -31,7 +31,15 @@ describe('what counts as a template (rule 1)', () => {
 })
 
 describe('typed rendering (rule 2)', () => {
-  const data = { n: 5, f: 1.5, t: 'x', yes: true, nothing: null, list: [1, [null, false]], map: { b: 1, a: [] } }
+  const data = {
+    n: 5,
+    f: 1.5,
+    t: 'x',
+    yes: true,
+    nothing: null,
+    list: [1, [null, false]],
+    map: { b: 1, a: [] },
+  }
 
   test.each([
     ['{{ n }}', 5],
@@ -124,7 +132,9 @@ describe('conditions', () => {
     expect(condition.source).toBe('a.b > 3')
     expect(condition.isExpression).toBe(true)
     expect(condition.paths).toEqual([['a', 'b']])
-    expect(() => compileCondition('a + * b')).toThrow(expect.objectContaining({ line: 1, column: 5, offset: 4 }))
+    expect(() => compileCondition('a + * b')).toThrow(
+      expect.objectContaining({ line: 1, column: 5, offset: 4 }),
+    )
     expect(() => compileCondition('')).toThrow('expected a value')
   })
 
@@ -136,13 +146,22 @@ describe('conditions', () => {
 
 describe('what a template reads', () => {
   test.each([
-    ['{{ ctx.page + workload["n"].m }}', [['ctx', 'page'], ['workload', 'n', 'm']]],
+    [
+      '{{ ctx.page + workload["n"].m }}',
+      [
+        ['ctx', 'page'],
+        ['workload', 'n', 'm'],
+      ],
+    ],
     ['{{ rows[0].name }}', [['rows']]],
     ['{{ a[b.c].d }}', [['a'], ['b', 'c']]],
     ['{{ a.items() }} {{ a.b.get("x") }}', [['a'], ['a', 'b']]],
     ['{{ a | default(b.c) }} {{ d is in e }}', [['a'], ['b', 'c'], ['d'], ['e']]],
     ['{{ a }}{{ a }}', [['a']]],
-    ['{% for r in x.rows %}{{ r.a }}{{ loop.index }}{{ y }}{% endfor %}{{ r }}', [['x', 'rows'], ['y'], ['r']]],
+    [
+      '{% for r in x.rows %}{{ r.a }}{{ loop.index }}{{ y }}{% endfor %}{{ r }}',
+      [['x', 'rows'], ['y'], ['r']],
+    ],
     ['{% for r in xs if r.ok and z %}{% else %}{{ r }}{% endfor %}', [['xs'], ['z'], ['r']]],
     ['{% set v = a.b %}{{ v.c }}', [['a', 'b']]],
     ['{% set v = v %}{{ v }}', [['v']]],
@@ -153,11 +172,16 @@ describe('what a template reads', () => {
     ['{{ range(n) }} {{ now() }} {{ loop.index }}', [['n'], ['loop', 'index']]],
     ['{% raw %}{{ a }}{% endraw %}{# {{ b }} #}', []],
     ['{% set t %}{{ a }}{% endset %}{% do b %}{% set ns.x = c %}{{ t }}', [['a'], ['b'], ['c']]],
-    ['{{ [a, {b: c}] }}{{ -d }}{{ not e }}{{ f if g else h }}{{ i[j:k] }}', 'abcdgfhijk'.split('').map((name) => [name])],
+    [
+      '{{ [a, {b: c}] }}{{ -d }}{{ not e }}{{ f if g else h }}{{ i[j:k] }}',
+      'abcdefghijk'.split('').map((name) => [name]),
+    ],
   ])('%s', (source, paths) => {
     const template = compileTemplate(source)
     expect([...template.paths].map(String).toSorted()).toEqual(paths.map(String).toSorted())
-    expect([...template.roots].toSorted()).toEqual([...new Set(paths.map((path) => path[0]))].toSorted())
+    expect([...template.roots].map(String).toSorted()).toEqual(
+      [...new Set(paths.map((path) => String(path[0])))].toSorted(),
+    )
   })
 
   test('asks the scope only for the names it needs (rule 4)', () => {
@@ -178,7 +202,6 @@ describe('errors (rule 5)', () => {
     ['{{ a.splitt() }}', "unknown method 'splitt' (did you mean 'split'?)", 1, 6],
     ['{% fro a in b %}{% endfor %}', "unknown statement 'fro' (did you mean 'for'?)", 1, 4],
     ['{% include "x" %}', "statement 'include' is not available", 1, 4],
-    ['{{ a', '{{ is never closed', 1, 1],
     ["{{ 'a }}", 'text is not closed', 1, 4],
     ['{% if a %}x', "'if' is never closed, expected 'endif'", 1, 4],
     ['{% endif %}', "unexpected 'endif'", 1, 4],
@@ -196,15 +219,12 @@ describe('errors (rule 5)', () => {
     ['{% break %}{{ a }}', "'break' outside of a for loop", 1, 4],
     ['{% for a in b recursive %}{% endfor %}', "'recursive' loops are not available", 1, 15],
     ['{{ }}', 'expected a value, found }}', 1, 4],
-    ['{% %}', "expected a statement, found %}", 1, 4],
+    ['{% %}', 'expected a statement, found %}', 1, 4],
     ['{{ a }}{# open', '{# is never closed', 1, 8],
     ['{% raw %}{{ a }}', 'raw is never closed', 1, 1],
     ['}} {{', '{{ is never closed', 1, 4],
   ])('%j cannot be compiled', (source, message, line, column) => {
-    // The unclosed ones have no template syntax by themselves; a second part makes them templates.
-    const text = hasTemplateSyntax(source) ? source : `${source}{% set q = '}}' %}`
-    const problem = text === source ? syntaxErrorOf(source) : undefined
-    if (problem === undefined) return
+    const problem = syntaxErrorOf(source)
     expect(problem.message).toContain(message)
     expect([problem.line, problem.column]).toEqual([line, column])
   })
@@ -216,7 +236,7 @@ describe('errors (rule 5)', () => {
   })
 
   test.each([
-    ['{{ a + 1 }}', "cannot use + on undefined and number in {{ a + 1 }} (line 1, column 6)"],
+    ['{{ a + 1 }}', 'cannot use + on undefined and number in {{ a + 1 }} (line 1, column 6)'],
     ['x\ny {{ 1 / 0 }}', 'division by zero in {{ 1 / 0 }} (line 2, column 8)'],
     ["{{ 'a' + 1 }}", "use ~ to join texts in {{ 'a' + 1 }}"],
     ['{% for x in 5 %}{% endfor %}', 'cannot iterate over a number in {% for x in 5 %} (line 1, column 4)'],
@@ -226,7 +246,7 @@ describe('errors (rule 5)', () => {
     ['{{ 5 | items }}', 'items needs a mapping, found number'],
     ['{% for a, b in [[1, 2, 3]] %}{% endfor %}', 'cannot unpack 3 values into 2 names'],
     ['{% set x = 1 %}{% set x.y = 2 %}', "'x' is not a namespace"],
-    ["{{ [1].index(2) }}", 'index: the list does not contain it'],
+    ['{{ [1].index(2) }}', 'index: the list does not contain it'],
   ])('%j cannot be rendered', (source, message) => {
     expect(errorOf(source).message).toContain(message)
   })

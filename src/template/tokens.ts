@@ -37,7 +37,12 @@ const matchAt = (pattern: RegExp, source: string, offset: number): string | unde
   return pattern.exec(source)?.[0]
 }
 
+/** Reading long digits exactly would take more than linear time. */
+const MAX_DIGITS = 1000
+
+/** Infinity when it is too large to be read. */
 const numberValue = (text: string): Value => {
+  if (text.length > MAX_DIGITS) return Infinity
   const digits = text.replaceAll('_', '')
   if (/^0[xXoObB]|^\d+$/.test(digits)) {
     const exact = BigInt(digits)

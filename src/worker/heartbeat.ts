@@ -11,7 +11,9 @@ import type { Clock } from './clock.ts'
 import { type HeldCommand, leaseKey } from './held-command.ts'
 import type { Log } from './log.ts'
 
-const INTERVAL_MS = 15_000
+/** A lease outlives this many missed heartbeats, less one. */
+const BEATS_PER_LEASE = 4
+const DEFAULT_LEASE_MS = 60_000
 
 export interface HeartbeatOptions {
   readonly controlPlane: ControlPlane
@@ -19,6 +21,8 @@ export interface HeartbeatOptions {
   readonly clock: Clock
   readonly log: Log
   readonly held: ReadonlyMap<string, HeldCommand>
+  /** How long a lease lasts without a heartbeat, as far as known. */
+  readonly leaseMs?: (() => number) | undefined
   readonly onGone: (held: HeldCommand, status: Exclude<HeartbeatStatus, 'ok'>) => void
 }
 
@@ -30,6 +34,7 @@ export interface Heartbeat {
 
 export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
   const { controlPlane, workerId, clock, log, held, onGone } = options
+  const intervalMs = (): number => (options.leaseMs?.() ?? DEFAULT_LEASE_MS) / BEATS_PER_LEASE
   let ticking = false
   let stopped = false
   let failures = 0
@@ -57,14 +62,14 @@ export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
       failures += 1
       log.warn({ err: error, failures }, 'heartbeat failed, trying again')
     }
-    if (!stopped) schedule(failures === 0 ? INTERVAL_MS : Math.min(INTERVAL_MS, backoffMs(failures)))
+    if (!stopped) schedule(failures === 0 ? intervalMs() : Math.min(intervalMs(), backoffMs(failures)))
   }
 
   return {
     ensure() {
       if (ticking || stopped) return
       ticking = true
-      schedule(INTERVAL_MS)
+      schedule(intervalMs())
     },
     stop() {
       stopped = true

@@ -34,6 +34,8 @@ export interface WorkerOptions {
   readonly slots: number
   readonly log: Log
   readonly clock: Clock
+  /** How long a lease lasts without a heartbeat; a minute when not given. */
+  readonly leaseMs?: () => number
   /** Live output of running tools. */
   readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
 }
@@ -117,6 +119,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     clock,
     log,
     held,
+    leaseMs: options.leaseMs,
     onGone(entry, status) {
       log.warn({ command: entry.key, step: entry.command.step, status }, 'command aborted')
       abandon(entry, abortReason(status.toUpperCase(), `The command was ${status}`))

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { ClaimRequest, HeartbeatRequest, LeaseListRequest, LeaseRequest } from '../../contract/api.ts'
 import type { LeasedCommand } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
@@ -7,16 +7,20 @@ import { readCommand } from '../../store/commands.ts'
 import { readEventAt } from '../../store/events.ts'
 import { findFirst } from '../../store/shards.ts'
 import type { ServerContext } from '../app.ts'
-import { LEASE_SECONDS } from '../build-append.ts'
 import { check, pathId } from '../http.ts'
 import { toLeasedCommand } from '../leased-command.ts'
 
-export const commandRoutes = (app: FastifyInstance, { core, leases }: ServerContext): void => {
-  app.post('/api/commands/lease', async (request) => {
+export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: ServerContext): void => {
+  app.post('/api/commands/lease', async (request, reply) => {
     const { worker_id, pool, max, wait_ms } = check(LeaseRequest, request.body)
-    const signal = closedSignal(request)
+    const signal = goneSignal(reply, closing)
     const commands = await leases.lease({ workerId: worker_id, pool, max, waitMs: wait_ms, signal })
-    return { commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: LEASE_SECONDS })) }
+    if (signal.aborted && commands.length > 0) {
+      // Nobody hears the answer: another worker may have them at once.
+      await leases.release(commands)
+      return { commands: [] }
+    }
+    return { commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: core.leaseSeconds })) }
   })
 
   app.post('/api/commands/heartbeat', async (request) => {
@@ -82,9 +86,15 @@ const claimAnswer = (command: LeasedCommand) => ({
   lease_token: command.leaseToken,
 })
 
-/** Aborts when the client goes away, so that nothing is leased to nobody. */
-const closedSignal = (request: FastifyRequest): AbortSignal => {
+/** Aborts when the client goes away or the server stops, so that nothing is leased to nobody. */
+const goneSignal = (reply: FastifyReply, closing: AbortSignal): AbortSignal => {
   const gone = new AbortController()
-  request.socket.once('close', () => gone.abort())
+  const abort = (): void => gone.abort()
+  closing.addEventListener('abort', abort)
+  // Of the response, not of the connection, which carries many requests.
+  reply.raw.once('close', () => {
+    closing.removeEventListener('abort', abort)
+    abort()
+  })
   return gone.signal
 }

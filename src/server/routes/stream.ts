@@ -11,6 +11,8 @@ import { pathId } from '../http.ts'
 import { eventItem } from './executions.ts'
 
 const LOOK_MS = 1000
+/** A silent connection gets a comment this often, so that nobody on the way takes it for dead. */
+const KEEP_ALIVE_MS = 15_000
 const PAGE = 500
 
 export const streamRoutes = (app: FastifyInstance, { core, closing }: ServerContext): void => {
@@ -23,6 +25,7 @@ export const streamRoutes = (app: FastifyInstance, { core, closing }: ServerCont
     const { raw } = reply
     raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
     let wake: () => void = () => undefined
+    let writtenAt = performance.now()
     let open = true
     const close = (): void => {
       open = false
@@ -47,11 +50,16 @@ export const streamRoutes = (app: FastifyInstance, { core, closing }: ServerCont
           position = event.position
           raw.write(`id: ${position}\nevent: ${event.eventType}\ndata: ${JSON.stringify(eventItem(event))}\n\n`)
         }
+        if (events.length > 0) writtenAt = performance.now()
         if (events.length === PAGE) continue
         const row = await readExecution(database, id)
         if (row && row.status !== 'RUNNING' && row.version <= position) {
           raw.write(`event: end\ndata: ${JSON.stringify({ status: row.status, error: row.error })}\n\n`)
           break
+        }
+        if (performance.now() - writtenAt > KEEP_ALIVE_MS) {
+          raw.write(': still here\n\n')
+          writtenAt = performance.now()
         }
         await woken
       }

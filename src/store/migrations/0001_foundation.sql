@@ -41,9 +41,11 @@ create table noetl.execution (
   constraint execution_status check (status in ('RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED')),
   constraint execution_finished check ((status = 'RUNNING') = (finished_at is null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
-create index execution_by_status on noetl.execution (status, execution_id desc);
-create index execution_by_path on noetl.execution (path, execution_id desc);
-create index execution_by_catalog on noetl.execution (catalog_id, execution_id desc);
+-- Completed executions are the many: they are found along the primary key. The few others have their own indexes,
+-- which an execution that runs through does not touch at its end.
+create index execution_running on noetl.execution (execution_id) where status = 'RUNNING';
+create index execution_ended_badly on noetl.execution (status, execution_id) where status in ('FAILED', 'CANCELLED');
+create index execution_by_catalog on noetl.execution (catalog_id, execution_id);
 create index execution_by_parent on noetl.execution (parent_execution_id, execution_id)
   where parent_execution_id is not null;
 
@@ -116,7 +118,6 @@ create table noetl.command (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index command_queue on noetl.command (pool, event_id) where status = 'PENDING';
 create index command_leases on noetl.command (lease_until) where status = 'CLAIMED';
-create index command_open on noetl.command (execution_id) where status in ('PENDING', 'CLAIMED');
 
 -- The folded state of long executions, encrypted. A snapshot only saves time; deleting all of them is safe.
 create table noetl.snapshot (

@@ -4,6 +4,7 @@ import { isEqual } from '../compare.ts'
 import { fault } from '../errors.ts'
 import type { Frame } from '../frame.ts'
 import { charge } from '../limits.ts'
+import { asNumeric, toNumber } from '../numbers.ts'
 import { elementsOf, lengthOf, wholeNumber } from '../sequences.ts'
 import { textOf } from '../text-form.ts'
 import { joinTexts } from '../text-tools.ts'
@@ -72,14 +73,15 @@ const createSeen = (frame: Frame): ((value: Value) => boolean) => {
   const scalars = new Set<Value>()
   const others: Value[] = []
   return (value) => {
-    if (typeof value === 'string' || typeof value === 'number') {
-      if (scalars.has(value)) return true
-      scalars.add(value)
+    const number = asNumeric(value)
+    const scalar = typeof number === 'object' ? toNumber(number) : (number ?? value)
+    if (typeof scalar !== 'object' || scalar === null) {
+      if (scalars.has(scalar)) return true
+      scalars.add(scalar)
       return false
     }
     charge(frame, others.length / 4)
     if (others.some((other) => isEqual(frame, other, value))) return true
-    if (typeof value === 'boolean' && scalars.has(Number(value))) return true
     others.push(value)
     return false
   }

@@ -41,8 +41,7 @@ const mapElements =
     const elements = elementsOf(frame, value)
     charge(frame, elements.length / 2)
     const attribute = args.named.get('attribute')
-    if (attribute !== undefined) {
-      if (args.positional.length > 0) return fault('map takes a filter or an attribute, not both')
+    if (attribute !== undefined && args.positional.length === 0) {
       const fallback = args.named.get('default')
       return elements.map((element) => {
         const found = itemByPath(element, attribute)

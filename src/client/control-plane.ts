@@ -1,0 +1,111 @@
+/**
+ * The control plane as a worker across the network sees it.
+ *
+ * 1. A report that the server refuses for its lease, or whose execution is unknown there, is `lost`.
+ * 2. A lease request that is aborted brings nothing; the server hands back what it may have leased meanwhile.
+ */
+import type { CancelSignal, CommandContext, ControlPlane, HeartbeatStatus, LeasedCommand, LeaseKey } from '../contract/command.ts'
+import type { JsonObject } from '../contract/json.ts'
+import { ProblemError } from '../contract/problem.ts'
+import { toReportEvent } from '../contract/report.ts'
+import { createTransport } from './transport.ts'
+
+export interface RemoteControlPlane extends ControlPlane {
+  /** How long a lease lasts without a heartbeat, as the server last said. */
+  leaseMs(): number
+}
+
+const DEFAULT_LEASE_SECONDS = 60
+
+export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane => {
+  const transport = createTransport(serverUrl)
+  let leaseSeconds = DEFAULT_LEASE_SECONDS
+  return {
+    leaseMs: () => leaseSeconds * 1000,
+    lease: async ({ workerId, pool, max, waitMs, signal }) => {
+      const { signal: abort, release } = toAbortSignal(signal)
+      try {
+        const body = { worker_id: workerId, pool, max, wait_ms: waitMs }
+        const answer = await transport.json('POST', '/api/commands/lease', { body, signal: abort })
+        const { commands } = answer as { commands: readonly WireCommand[] }
+        for (const command of commands) leaseSeconds = command.lease_seconds
+        return commands.map(toCommand)
+      } catch (error) {
+        if (abort.aborted) return []
+        throw error
+      } finally {
+        release()
+      }
+    },
+    report: async (report) => {
+      const { eventType, status, context, meta } = toReportEvent(report)
+      const body = {
+        execution_id: report.executionId,
+        step: report.step,
+        event_type: eventType,
+        status,
+        payload: context,
+        meta,
+        worker_id: report.workerId,
+        lease_token: report.leaseToken,
+        duration_ms: report.durationMs,
+      }
+      try {
+        await transport.json('POST', '/api/events', { body })
+        return 'ok'
+      } catch (error) {
+        if (error instanceof ProblemError && (error.code === 'lease_lost' || error.code === 'not_found')) return 'lost'
+        throw error
+      }
+    },
+    heartbeat: async ({ workerId, leases }) => {
+      const body = { worker_id: workerId, leases: leases.map(toWireLease) }
+      const answer = await transport.json('POST', '/api/commands/heartbeat', { body })
+      return (answer as { statuses: readonly HeartbeatStatus[] }).statuses
+    },
+    release: async ({ workerId, leases }) => {
+      await transport.json('POST', '/api/commands/release', { body: { worker_id: workerId, leases: leases.map(toWireLease) } })
+    },
+  }
+}
+
+interface WireCommand {
+  readonly event_id: string | number
+  readonly execution_id: string | number
+  readonly command_id: string
+  readonly catalog_id: string
+  readonly node_name: string
+  readonly action: string
+  readonly attempt: number
+  readonly lease_token: string
+  readonly lease_seconds: number
+  readonly context: CommandContext
+  readonly meta: JsonObject
+}
+
+const toCommand = (wire: WireCommand): LeasedCommand => ({
+  executionId: String(wire.execution_id),
+  eventId: String(wire.event_id),
+  commandId: wire.command_id,
+  catalogId: String(wire.catalog_id),
+  step: wire.node_name,
+  toolKind: wire.action,
+  attempt: wire.attempt,
+  leaseToken: String(wire.lease_token),
+  context: wire.context,
+  meta: wire.meta,
+})
+
+const toWireLease = ({ executionId, eventId, leaseToken }: LeaseKey) => ({
+  execution_id: executionId,
+  event_id: eventId,
+  lease_token: leaseToken,
+})
+
+const toAbortSignal = (signal: CancelSignal): { signal: AbortSignal; release: () => void } => {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort()
+  if (signal.aborted) abort()
+  signal.addEventListener('abort', abort)
+  return { signal: controller.signal, release: () => signal.removeEventListener('abort', abort) }
+}

@@ -1,0 +1,32 @@
+/** What a failed statement means to whoever asked for it. */
+import { ProblemError } from '../contract/problem.ts'
+
+/** SQLSTATE of PostgreSQL, or the system's word when no server answered. */
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+
+/** Classes 08 (connection), 53 (resources) and 57 (operator intervention): the server, not the statement. */
+const OUTAGE_STATES = /^(?:08|53|57)\w{3}$/
+const OUTAGE_WORDS = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
+/** The driver has no codes for these. */
+const OUTAGE_TEXTS = /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/
+
+/** True when the database cannot be reached: the same request may succeed later. */
+export const isOutage = (error: unknown): boolean => {
+  const code = codeOf(error)
+  if (OUTAGE_STATES.test(code) || OUTAGE_WORDS.has(code)) return true
+  return error instanceof Error && OUTAGE_TEXTS.test(error.message)
+}
+
+const SERIALIZATION = new Set(['40001', '40P01'])
+
+/** True when two statements stood in each other's way: this one may simply be tried again. */
+export const isCollision = (error: unknown): boolean => SERIALIZATION.has(codeOf(error))
+
+const UNSTORABLE_TEXT = '22021'
+
+/** Problems a caller can act on; null for everything that is a defect. */
+export const databaseProblem = (error: unknown): ProblemError | null => {
+  if (isOutage(error)) return new ProblemError('unavailable', 'The database cannot be reached; try again', { cause: error })
+  if (codeOf(error) === UNSTORABLE_TEXT) return new ProblemError('invalid', 'Text may not contain NUL characters', { cause: error })
+  return null
+}
