@@ -1,6 +1,6 @@
 /**
  * JSON without lost digits. Integers beyond what a double holds become text on the way in; `rawInteger` writes
- * a text id as an integer token on the way out.
+ * a text id as an integer token on the way out, `exactJson` keeps doubles of that size apart from ids.
  *
  * 1. Documents without such an integer cost one scan more than JSON.parse.
  * 2. Nothing but integer tokens changes: text, fractions and exponents are left alone.
@@ -61,17 +61,28 @@ export const rawInteger = (id: string): unknown => {
 }
 
 const UNSTORABLE = /\\u0000|\\u[dD][89a-fA-F]/
+/** A number token that `parseJson` would take for an id; inside text this may match in vain. */
+const LONG_NUMBER = /[:,[]-?\d{16,}[,\]}]/
 
 /** False when this JSON text may hold what PostgreSQL's text cannot; sure when true. */
 export const isStorable = (json: string): boolean => !UNSTORABLE.test(json)
 
+/** JSON text from which `parseJson` gives the same value again: large doubles are written with an exponent. */
+export const exactJson = (value: unknown): string => {
+  const text = JSON.stringify(value)
+  return LONG_NUMBER.test(text) ? JSON.stringify(value, (_key, item: unknown) => exactNumber(item)) : text
+}
+
+const exactNumber = (item: unknown): unknown =>
+  typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item) ? JSON.rawJSON(item.toExponential()) : item
+
 /**
- * JSON text that PostgreSQL takes: NUL characters and lone surrogates, which its text type cannot hold, become
- * the replacement character.
+ * Like `exactJson`, in a form that PostgreSQL takes: NUL characters and lone surrogates, which its text type cannot
+ * hold, become the replacement character.
  */
 export const storableJson = (value: unknown): string => {
-  const text = JSON.stringify(value)
-  return isStorable(text) ? text : JSON.stringify(value, (_key, item: unknown) => cleanKeysAndText(item))
+  const text = exactJson(value)
+  return isStorable(text) ? text : JSON.stringify(value, (_key, item: unknown) => exactNumber(cleanKeysAndText(item)))
 }
 
 export const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -2,7 +2,7 @@
 import Fastify from 'fastify'
 import type { FastifyInstance } from 'fastify'
 import type { Core } from './core.ts'
-import { installErrorHandlers, installJsonParser } from './http.ts'
+import { createErrorHandler, installErrorHandlers, installJsonParser, refuseBrokenRequest } from './http.ts'
 import type { Leases } from './leases.ts'
 import { catalogRoutes } from './routes/catalog.ts'
 import { commandRoutes } from './routes/commands.ts'
@@ -23,7 +23,15 @@ export interface ServerContext {
 const BODY_LIMIT = 16 * 1024 * 1024
 
 export const createApp = (context: ServerContext): FastifyInstance => {
-  const app = Fastify({ bodyLimit: BODY_LIMIT, logger: false, forceCloseConnections: true, routerOptions: { ignoreTrailingSlash: true } })
+  const handleError = createErrorHandler(context.core.log)
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT,
+    logger: false,
+    forceCloseConnections: true,
+    routerOptions: { ignoreTrailingSlash: true },
+    frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
+    clientErrorHandler: refuseBrokenRequest,
+  })
   installJsonParser(app)
   installErrorHandlers(app, context.core.log)
   for (const routes of [healthRoutes, catalogRoutes, executeRoutes, executionRoutes, eventRoutes, commandRoutes, streamRoutes]) {

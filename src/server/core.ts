@@ -67,6 +67,8 @@ export interface Core {
   onCommit(listener: CommitListener): () => void
   /** Version conflicts so far: other servers working on the same executions. */
   conflicts(): number
+  /** Executions whose state is in memory now. */
+  cached(): number
   /** Resolves when nothing is being written. */
   idle(): Promise<void>
 }
@@ -109,14 +111,10 @@ export const createCore = (options: CoreOptions): Core => {
     conflicted: () => {
       conflictCount += 1
     },
-  }
-
-  const deliver = async (executionId: string, mailbox: Mailbox, inputs: readonly Input[]): Promise<Answer> => {
-    try {
-      return await mailbox.deliver(inputs)
-    } finally {
-      if (mailbox.isIdle() && mailbox.isFinished()) mailboxes.delete(executionId)
-    }
+    // What is over need not be remembered: whoever asks again finds it in the store.
+    rested: (executionId) => {
+      if (mailboxes.get(executionId)?.isFinished()) mailboxes.delete(executionId)
+    },
   }
 
   const mailboxOf = (executionId: string): Mailbox => {
@@ -129,7 +127,7 @@ export const createCore = (options: CoreOptions): Core => {
   }
 
   const tell = async (executionId: string, input: Input): Promise<Told> =>
-    only(await deliver(executionId, mailboxOf(executionId), [input]))
+    only(await mailboxOf(executionId).deliver([input]))
 
   return {
     shards,
@@ -144,7 +142,7 @@ export const createCore = (options: CoreOptions): Core => {
       const executionId = nextId()
       const mailbox = createMailbox(executionId, deps, graph)
       mailboxes.set(executionId, mailbox)
-      const answer = await deliver(executionId, mailbox, [{ ...input, type: 'start', catalogId, path, version }])
+      const answer = await mailbox.deliver([{ ...input, type: 'start', catalogId, path, version }])
       return { ...only(answer), executionId }
     },
     demand: async (executionId, input) => {
@@ -153,7 +151,7 @@ export const createCore = (options: CoreOptions): Core => {
       return answer
     },
     demandAll: async (executionId, inputs) => {
-      const answer = await deliver(executionId, mailboxOf(executionId), inputs)
+      const answer = await mailboxOf(executionId).deliver(inputs)
       const refusal = answer.replies.find((reply) => !reply.ok)
       if (refusal && !refusal.ok) throw toError(refusal.problem)
       return answer
@@ -166,6 +164,7 @@ export const createCore = (options: CoreOptions): Core => {
       return () => void listeners.delete(listener)
     },
     conflicts: () => conflictCount,
+    cached: () => mailboxes.size,
     idle: async () => {
       await Promise.all([...appenders.values()].map((appender) => appender.idle()))
     },

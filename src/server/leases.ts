@@ -4,8 +4,9 @@
  * that runs out.
  */
 import type { ControlPlane, HeartbeatStatus, LeasedCommand, LeaseKey } from '../contract/command.ts'
+import type { State } from '../engine/state.ts'
 import type { LeasedRow } from '../store/commands.ts'
-import { extendLeases, leaseCommand, leaseCommands, readCommand, unleaseCommand } from '../store/commands.ts'
+import { extendLeases, leaseCommand, leaseCommands, readCommand } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
 import { readEventAt } from '../store/events.ts'
 import { findFirst } from '../store/shards.ts'
@@ -20,10 +21,15 @@ const POLL_MS = 1000
 
 type LeaseRequest = Parameters<ControlPlane['lease']>[0] & { readonly signal: AbortSignal }
 
+/** A command with the instant its lease ends unless it is extended. */
+export interface Leased extends LeasedCommand {
+  readonly leaseUntil: string | null
+}
+
 export interface Leases {
-  lease(request: LeaseRequest): Promise<readonly LeasedCommand[]>
+  lease(request: LeaseRequest): Promise<readonly Leased[]>
   /** Claims one command by the id of its command.issued event. */
-  claim(eventId: string, workerId: string): Promise<LeasedCommand>
+  claim(eventId: string, workerId: string): Promise<Leased>
   heartbeat(workerId: string, leases: readonly LeaseKey[]): Promise<readonly HeartbeatStatus[]>
   release(leases: readonly LeaseKey[]): Promise<void>
 }
@@ -32,21 +38,32 @@ export const createLeases = (core: Core): Leases => {
   const { shards, sealer, dispatcher, leaseSeconds } = core
 
   /** Records a lease taken on a row; null when the execution has moved on meanwhile. */
-  const record = async (database: Database, row: LeasedRow, workerId: string): Promise<LeasedCommand | null> => {
+  const record = async (database: Database, row: LeasedRow, workerId: string): Promise<Leased | null> => {
     const [{ reply, state }, issued] = await Promise.all([
       core.tell(row.execution_id, { type: 'claim', commandId: row.command_id, workerId, leaseToken: row.lease_token }),
       readEventAt(database, row.execution_id, row.position, sealer),
     ])
     if (reply.ok && issued) {
       const attempt = state?.commands.get(row.command_id)?.attempt ?? row.attempt
-      return toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt })
+      return { ...toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt }), leaseUntil: row.lease_until }
     }
-    if (!reply.ok && reply.problem.code === 'conflict') await unleaseCommand(database, row.event_id, row.lease_token)
+    if (!reply.ok && reply.problem.code === 'conflict') await dismissLostHolder(database, row, workerId, state)
     return null
   }
 
-  const leaseNow = async ({ pool, workerId, max }: LeaseRequest): Promise<readonly LeasedCommand[]> => {
-    const found: LeasedCommand[] = []
+  /**
+   * The log names another holder. If the row is still ours, that holder's lease ran out before it was recorded; it
+   * is released, which puts the row back into the queue. Else somebody took the command over in the meantime.
+   */
+  const dismissLostHolder = async (database: Database, row: LeasedRow, workerId: string, state: State | null): Promise<void> => {
+    const now = await readCommand(database, row.event_id)
+    if (now?.status !== 'CLAIMED' || now.worker_id !== workerId || now.lease_token !== row.lease_token) return
+    const leaseToken = state?.commands.get(row.command_id)?.leaseToken ?? null
+    await core.tell(row.execution_id, { type: 'release', commandId: row.command_id, leaseToken, reason: 'lease_expired' })
+  }
+
+  const leaseNow = async ({ pool, workerId, max }: LeaseRequest): Promise<readonly Leased[]> => {
+    const found: Leased[] = []
     for (const database of shards.all) {
       if (found.length >= max) break
       const rows = await leaseCommands(database, { pool, workerId, max: max - found.length, leaseSeconds })
@@ -81,9 +98,7 @@ export const createLeases = (core: Core): Leases => {
       const database = await findFirst(shards, async (candidate) => ((await readCommand(candidate, eventId)) ? candidate : null))
       if (!database) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
       const row = await leaseCommand(database, { eventId, workerId, leaseSeconds: LONG_LEASE_SECONDS })
-      const command = row ? await record(database, row, workerId) : await reclaim(core, database, eventId, workerId)
-      if (!command) throw new ProblemError('already_terminal', 'Command already reached terminal state')
-      return command
+      return (row && (await record(database, row, workerId))) ?? (await reclaim(core, database, eventId, workerId))
     },
     heartbeat: async (workerId, leases) => {
       const byShard = Map.groupBy(leases.map((lease, index) => ({ lease, index })), ({ lease }) => shards.of(lease.executionId))
@@ -109,15 +124,18 @@ export const createLeases = (core: Core): Leases => {
 }
 
 /** A claim of a row that is not waiting: the holder itself gets its lease again, everybody else a refusal. */
-const reclaim = async (core: Core, database: Database, eventId: string, workerId: string): Promise<LeasedCommand | null> => {
+const reclaim = async (core: Core, database: Database, eventId: string, workerId: string): Promise<Leased> => {
   const row = await readCommand(database, eventId)
+  if (row?.status === 'PENDING') throw new ProblemError('conflict', 'Command is being handed over; claim it again')
   if (row?.status !== 'CLAIMED') {
     const message = row?.status === 'CANCELLED' ? 'Execution has been cancelled' : 'Command already reached terminal state'
     throw new ProblemError('already_terminal', message)
   }
   if (row.worker_id !== workerId) throw new ProblemError('conflict', `Command already claimed by ${row.worker_id ?? 'another worker'}`)
   const issued = await readEventAt(database, row.execution_id, row.position, core.sealer)
-  return issued && toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt: row.attempt })
+  if (!issued) throw new Error(`the command.issued event of command ${row.command_id} is missing`)
+  const lease = { commandId: row.command_id, leaseToken: row.lease_token, attempt: row.attempt }
+  return { ...toLeasedCommand(issued, lease), leaseUntil: row.lease_until }
 }
 
 const heartbeatStatus = (status: string | null): HeartbeatStatus => {

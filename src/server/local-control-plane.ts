@@ -2,6 +2,7 @@
 import type { CommandReport, ControlPlane } from '../contract/command.ts'
 import { toReportEvent } from '../contract/report.ts'
 import type { ReportInput } from '../engine/input.ts'
+import { toProblem } from '../store/failure.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
 import type { Leases } from './leases.ts'
@@ -9,7 +10,9 @@ import type { Leases } from './leases.ts'
 export const createLocalControlPlane = (core: Core, leases: Leases): ControlPlane => ({
   lease: (request) => leases.lease({ ...request, signal: request.signal as AbortSignal }),
   report: async (report) => {
-    const { reply } = await core.tell(report.executionId, reportInput(report))
+    const { reply } = await core.tell(report.executionId, reportInput(report)).catch((error: unknown) => {
+      throw toProblem(error)
+    })
     if (reply.ok) return 'ok'
     if (reply.problem.code === 'lease_lost' || reply.problem.code === 'not_found') return 'lost'
     throw toError(reply.problem)

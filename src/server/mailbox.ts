@@ -41,13 +41,15 @@ export interface MailboxDeps {
   /** How long a command issued to the local worker is leased. */
   readonly leaseSeconds: number
   conflicted(): void
+  /** Told when everything that was delivered is answered. */
+  rested(executionId: string): void
 }
 
 export interface Answer {
   /** One reply per input of the letter. */
   readonly replies: readonly Reply[]
   readonly state: State | null
-  /** Commands issued because of this turn's inputs. */
+  /** Commands issued because of these inputs. */
   readonly commandsGenerated: number
 }
 
@@ -90,11 +92,12 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       current = false
     }
     busy = false
+    deps.rested(executionId)
   }
 
   const takeTurn = async (letters: readonly Letter[]): Promise<void> => {
     let turn = letters
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
       if (!(await ensureState()) || !state || !graph) {
         const problem = refused('not_found', `Execution not found: ${executionId}`)
         for (const letter of turn) letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
@@ -106,7 +109,8 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       current = false
       if (outcome === 'conflict') {
         deps.conflicted()
-        if (conflicts > 2) await pause(conflicts)
+        conflicts += 1
+        if (conflicts > 3) await pause(conflicts)
       } else {
         // A letter was refused half way: what it had already changed must not be written.
         turn = turn.filter((letter) => letter !== outcome)
@@ -131,20 +135,21 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   const decideAndAppend = async (turn: readonly Letter[], decided: State, decidedGraph: Graph): Promise<'done' | 'conflict' | Letter> => {
     const expectedVersion = decided.position
     const session = createSession(decidedGraph, decided, deps.environment())
-    const replies: (readonly Reply[])[] = []
+    const answers: Answer[] = []
     for (const letter of turn) {
-      const before = session.events.length
-      const answers = await decideLetter(session, letter)
-      replies.push(answers)
-      if (session.events.length > before && answers.some((reply) => !reply.ok)) {
+      const { events, issued } = session
+      const before = { events: events.length, issued: issued.length }
+      const replies = await decideLetter(session, letter)
+      answers.push({ replies, state: session.state, commandsGenerated: issued.length - before.issued })
+      if (events.length > before.events && replies.some((reply) => !reply.ok)) {
         if (!(await isCurrent(expectedVersion))) return 'conflict'
-        letter.resolve({ replies: answers, state: null, commandsGenerated: 0 })
+        letter.resolve({ replies, state: null, commandsGenerated: 0 })
         return letter
       }
     }
     if (session.events.length === 0) {
       if (!(await isCurrent(expectedVersion))) return 'conflict'
-      answerAll(turn, replies, session)
+      answerAll(turn, answers)
       return 'done'
     }
     const local = claimLocally(session)
@@ -158,7 +163,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       if (!won) deps.localSlots()?.giveBack(local.map((command) => command.toolKind))
     }
     if (!won) return 'conflict'
-    afterCommit(session, turn, replies, local)
+    afterCommit(session, turn, answers, local)
     return 'done'
   }
 
@@ -181,9 +186,9 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     return repeated ? { ok: true, eventId, duplicate: true } : null
   }
 
-  const afterCommit = (session: Session, turn: readonly Letter[], replies: readonly (readonly Reply[])[], local: readonly LeasedCommand[]): void => {
+  const afterCommit = (session: Session, turn: readonly Letter[], answers: readonly Answer[], local: readonly LeasedCommand[]): void => {
     current = true
-    answerAll(turn, replies, session)
+    answerAll(turn, answers)
     const waitingPools = new Set<string>()
     if (session.issued.length > local.length || session.changes.some((change) => change.status === 'PENDING')) waitingPools.add(session.state.pool)
     deps.committed(session.state, session.events, waitingPools)
@@ -219,10 +224,8 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   }
 }
 
-const answerAll = (turn: readonly Letter[], replies: readonly (readonly Reply[])[], session: Session): void => {
-  for (const [index, letter] of turn.entries()) {
-    letter.resolve({ replies: replies[index] ?? [], state: session.state, commandsGenerated: session.issued.length })
-  }
+const answerAll = (turn: readonly Letter[], answers: readonly Answer[]): void => {
+  for (const [index, answer] of answers.entries()) turn[index]?.resolve(answer)
 }
 
 const pause = (conflicts: number): Promise<void> =>

@@ -1,9 +1,9 @@
 /** Registering a document: a playbook is checked whole before it becomes a version of its path. */
-import { parse as parseYaml } from 'yaml'
 import { isObject } from '../contract/json.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { storableJson, storableText } from '../lib/exact-json.ts'
+import { readDocument } from '../playbook/document.ts'
 import { parsePlaybook } from '../playbook/parse.ts'
 import type { Diagnostic } from '../playbook/problem.ts'
 import type { CatalogRow } from '../store/catalog.ts'
@@ -18,7 +18,7 @@ export interface Registration {
 
 export const registerDocument = async (core: Core, given: string, resourceType: string): Promise<Registration> => {
   const content = storableText(decodeContent(given))
-  const document = readYaml(content)
+  const document = readMapping(content)
   const kind = (typeof document['kind'] === 'string' ? document['kind'] : resourceType).toLowerCase()
   // Anything that says it is a playbook, or says nothing, is held to the language.
   const warnings = kind === 'playbook' || !OTHER_KINDS.has(kind) ? checkPlaybook(content) : []
@@ -58,15 +58,10 @@ const decodeContent = (given: string): string => {
   }
 }
 
-const readYaml = (content: string): JsonObject => {
-  let document: unknown
-  try {
-    document = parseYaml(content, { logLevel: 'silent', maxAliasCount: 100 })
-  } catch (error) {
-    throw new ProblemError('bad_request', `Invalid YAML: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
-  if (!isObject(document)) throw new ProblemError('bad_request', 'Invalid YAML: the document must be a mapping with apiVersion, kind, metadata and workflow')
-  return document
+const readMapping = (content: string): JsonObject => {
+  const result = readDocument(content)
+  if (!result.ok) throw playbookProblem(result.kind, result.problems)
+  return result.document
 }
 
 const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)

@@ -10,6 +10,7 @@
  *    other crosswise; when they do, the append is tried again.
  */
 import type { EventRecord, ExecutionStatus } from '../contract/event.ts'
+import { redact } from '../contract/sensitive.ts'
 import { storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
 import { APPEND_STATEMENT } from './append-statement.ts'
@@ -175,7 +176,7 @@ const executionParameter = (execution: ExecutionUpdate) => ({
   rs: execution.runningSteps,
   fs: execution.failedSteps,
   st: execution.currentStep,
-  er: execution.error,
+  er: redact(execution.error),
 })
 
 const commandParameter = (command: NewCommand) => ({

@@ -13,10 +13,11 @@ export interface LeasedRow {
   readonly position: number
   readonly command_id: string
   readonly lease_token: string
+  readonly lease_until: string | null
   readonly attempt: number
 }
 
-const LEASED = 'c.event_id, c.execution_id, c.position, c.command_id, c.lease_token, c.attempt'
+const LEASED = 'c.event_id, c.execution_id, c.position, c.command_id, c.lease_token, c.lease_until, c.attempt'
 
 /** Leases the oldest waiting commands of a pool to a worker. */
 export const leaseCommands = async (
@@ -63,13 +64,12 @@ export interface CommandRow extends LeasedRow {
   readonly pool: string
   readonly status: 'PENDING' | 'CLAIMED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
   readonly worker_id: string | null
-  readonly lease_until: string | null
 }
 
 export const readCommand = async (database: Database, eventId: string): Promise<CommandRow | null> => {
   const { rows } = await database.query<CommandRow>({
     name: 'read-command',
-    text: `select ${LEASED}, c.step, c.tool_kind, c.pool, c.status, c.worker_id, c.lease_until
+    text: `select ${LEASED}, c.step, c.tool_kind, c.pool, c.status, c.worker_id
       from noetl.command c where c.event_id = $1`,
     values: [eventId],
   })
@@ -91,11 +91,11 @@ export const extendLeases = async (
   const { rows } = await database.query<{ status: CommandRow['status'] | null }>({
     name: 'extend-leases',
     text: `
-      with wanted as (select * from unnest($2::bigint[], $3::bigint[]) with ordinality as w(event_id, lease_token, nth)),
+      with wanted as (select * from unnest($2::bigint[], $3::text[]) with ordinality as w(event_id, lease_token, nth)),
       extended as (
         update noetl.command c set lease_until = now() + $4 * interval '1 second'
         from wanted w
-        where c.event_id = w.event_id and c.status = 'CLAIMED' and c.worker_id = $1 and c.lease_token = w.lease_token
+        where c.event_id = w.event_id and c.status = 'CLAIMED' and c.worker_id = $1 and c.lease_token::text = w.lease_token
         returning c.event_id)
       select case
         when x.event_id is not null then 'CLAIMED'
@@ -140,23 +140,4 @@ export const expireLeasesOf = async (database: Database, workerPrefix: string): 
     [workerPrefix],
   )
   return rowCount ?? 0
-}
-
-/** Puts a row back into the queue whose lease was never recorded in the log. */
-export const unleaseCommand = async (database: Database, eventId: string, leaseToken: string): Promise<void> => {
-  await database.query({
-    name: 'unlease-command',
-    text: `update noetl.command set status = 'PENDING', worker_id = null, lease_until = null, attempt = attempt - 1
-      where event_id = $1 and status = 'CLAIMED' and lease_token = $2`,
-    values: [eventId, leaseToken],
-  })
-}
-
-/** How many commands of a pool wait. */
-export const countWaiting = async (database: Database, pool: string): Promise<number> => {
-  const { rows } = await database.query<{ count: string }>(
-    `select count(*) as count from noetl.command where pool = $1 and status = 'PENDING'`,
-    [pool],
-  )
-  return Number(rows[0]?.count ?? 0)
 }

@@ -8,7 +8,7 @@
 import type { EventRecord, EventResult } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { redact } from '../contract/sensitive.ts'
-import { isStorable, storableJson } from '../lib/exact-json.ts'
+import { exactJson, isStorable, storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
 
 /** Keys are short because thousands of these travel in one parameter. */
@@ -36,7 +36,7 @@ interface EventParameter {
 /** The event as an element of the append's parameter. */
 export const eventJson = (event: EventRecord, sealer: Sealer): string => {
   const parameter = toParameter(event, sealer)
-  const text = JSON.stringify(parameter)
+  const text = exactJson(parameter)
   if (isStorable(text)) return text
   return storableJson({ ...parameter, x: sealText(sealer, { event: event as unknown as Json }) })
 }
@@ -47,7 +47,9 @@ const sealText = (sealer: Sealer, hidden: Hidden): string => sealer.seal(JSON.st
 interface Hidden {
   context?: Json
   result?: Json
+  reference?: Json
   meta?: Json
+  error?: Json
   event?: Json
 }
 
@@ -55,11 +57,15 @@ const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
   const { context, result, meta } = event
   const cleanContext = redact(context)
   const cleanResult = result?.context ? redact(result.context) : null
+  const cleanReference = result?.reference ? redact(result.reference) : null
   const cleanMeta = redact(meta)
+  const cleanError = redact(event.error)
   const hidden: Hidden = {}
   if (cleanContext !== context) hidden.context = context
   if (result?.context && cleanResult !== result.context) hidden.result = result.context
+  if (result?.reference && cleanReference !== result.reference) hidden.reference = result.reference
   if (cleanMeta !== meta) hidden.meta = meta
+  if (cleanError !== event.error) hidden.error = event.error
   const sealed = Object.keys(hidden).length === 0 ? null : sealText(sealer, hidden)
   return {
     i: event.executionId,
@@ -76,9 +82,9 @@ const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
     c: cleanContext,
     rs: result?.status ?? null,
     rc: cleanResult,
-    rr: result?.reference ?? null,
+    rr: cleanReference,
     m: cleanMeta,
-    er: event.error,
+    er: cleanError as string | null,
     x: sealed,
   }
 }
@@ -125,17 +131,15 @@ export const fromEventRow = (row: EventRow, sealer: Sealer | null): EventRecord 
     workerId: row.worker_id,
     durationMs: row.duration_ms,
     context: hidden.context ?? row.context,
-    result: resultOf(row, (hidden.result as JsonObject | undefined) ?? row.result_context),
+    result: resultOf(row, hidden),
     meta: (hidden.meta as JsonObject | undefined) ?? row.meta,
-    error: row.error,
+    error: (hidden.error as string | undefined) ?? row.error,
   }
 }
 
-const resultOf = (row: EventRow, context: JsonObject | null): EventResult | null =>
-  row.result_status === null
-    ? null
-    : {
-        status: row.result_status,
-        ...(context ? { context } : {}),
-        ...(row.result_reference ? { reference: row.result_reference } : {}),
-      }
+const resultOf = (row: EventRow, hidden: Hidden): EventResult | null => {
+  if (row.result_status === null) return null
+  const context = (hidden.result as JsonObject | undefined) ?? row.result_context
+  const reference = (hidden.reference as JsonObject | undefined) ?? row.result_reference
+  return { status: row.result_status, ...(context ? { context } : {}), ...(reference ? { reference } : {}) }
+}

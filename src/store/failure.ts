@@ -22,11 +22,21 @@ const SERIALIZATION = new Set(['40001', '40P01'])
 /** True when two statements stood in each other's way: this one may simply be tried again. */
 export const isCollision = (error: unknown): boolean => SERIALIZATION.has(codeOf(error))
 
-const UNSTORABLE_TEXT = '22021'
+const REFUSED_CONTENT: Readonly<Record<string, string>> = {
+  '22021': 'Text may not contain NUL characters',
+  '54001': 'The value is nested too deeply to be stored',
+  '54000': 'The value is too large to be stored',
+}
 
 /** Problems a caller can act on; null for everything that is a defect. */
 export const databaseProblem = (error: unknown): ProblemError | null => {
   if (isOutage(error)) return new ProblemError('unavailable', 'The database cannot be reached; try again', { cause: error })
-  if (codeOf(error) === UNSTORABLE_TEXT) return new ProblemError('invalid', 'Text may not contain NUL characters', { cause: error })
-  return null
+  const refusal = REFUSED_CONTENT[codeOf(error)]
+  return refusal === undefined ? null : new ProblemError('invalid', refusal, { cause: error })
+}
+
+/** Any failure as a problem, for callers that know no others. */
+export const toProblem = (error: unknown): ProblemError => {
+  if (error instanceof ProblemError) return error
+  return databaseProblem(error) ?? new ProblemError('internal', error instanceof Error ? error.message : String(error), { cause: error })
 }

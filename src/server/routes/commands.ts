@@ -9,6 +9,7 @@ import { findFirst } from '../../store/shards.ts'
 import type { ServerContext } from '../app.ts'
 import { check, pathId } from '../http.ts'
 import { toLeasedCommand } from '../leased-command.ts'
+import type { Leased } from '../leases.ts'
 
 export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: ServerContext): void => {
   app.post('/api/commands/lease', async (request, reply) => {
@@ -76,7 +77,7 @@ const commandAnswer = (command: LeasedCommand) => ({
   meta: command.meta,
 })
 
-const claimAnswer = (command: LeasedCommand) => ({
+const claimAnswer = (command: Leased) => ({
   status: 'ok',
   event_id: rawInteger(command.eventId),
   ...commandAnswer(command),
@@ -84,6 +85,7 @@ const claimAnswer = (command: LeasedCommand) => ({
   catalog_id: command.catalogId,
   attempt: command.attempt,
   lease_token: command.leaseToken,
+  lease_until: command.leaseUntil,
 })
 
 /** Aborts when the client goes away or the server stops, so that nothing is leased to nobody. */

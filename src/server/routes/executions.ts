@@ -14,6 +14,8 @@ import { check, pathId } from '../http.ts'
 
 const MAX_LISTED = 100
 const NEWEST_EVENTS = 2000
+/** As far as positions count. */
+const MAX_POSITION = 2 ** 31 - 1
 
 const ListQuery = z.object({
   status: z
@@ -29,7 +31,7 @@ const ListQuery = z.object({
 })
 
 const EventsQuery = z.object({
-  after: z.coerce.number().int().min(0).default(0),
+  after: z.coerce.number().int().min(0).max(MAX_POSITION).default(0),
   limit: z.coerce.number().int().min(1).max(5000).default(500),
 })
 

@@ -20,10 +20,11 @@ export const streamRoutes = (app: FastifyInstance, { core, closing }: ServerCont
     const id = pathId(request, 'execution_id')
     const database = core.shards.of(id)
     if (!(await readExecution(database, id))) throw new ProblemError('not_found', `Execution not found: ${id}`)
-    let position = Math.max(0, Number(request.headers['last-event-id'] ?? 0) || 0)
+    let position = lastPosition(request.headers['last-event-id'])
     reply.hijack()
     const { raw } = reply
     raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+    raw.flushHeaders()
     let wake: () => void = () => undefined
     let writtenAt = performance.now()
     let open = true
@@ -71,3 +72,7 @@ export const streamRoutes = (app: FastifyInstance, { core, closing }: ServerCont
     }
   })
 }
+
+/** A client that sends nothing useful hears everything. */
+const lastPosition = (header: string | string[] | undefined): number =>
+  typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0

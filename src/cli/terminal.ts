@@ -1,0 +1,76 @@
+/**
+ * What a command says and where. Results go to stdout, everything about them to stderr.
+ *
+ * 1. The live line is at the bottom of an interactive terminal and nowhere else; it disappears before anything else
+ *    is printed and comes back after it.
+ * 2. A reader that went away (`| head`) ends the output, not the program.
+ */
+import type { Colors } from 'picocolors/types'
+import picocolors from 'picocolors'
+
+export interface Output {
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  write(text: string): unknown
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+export interface Terminal {
+  /** Stdout is a terminal that people look at. */
+  readonly isInteractive: boolean
+  /** Stderr is one. */
+  readonly isErrorInteractive: boolean
+  readonly style: Colors
+  /** For what goes to stderr. */
+  readonly errorStyle: Colors
+  columns(): number
+  /** Prints whole lines on stdout. */
+  out(text: string): void
+  /** Prints whole lines on stderr. */
+  err(text: string): void
+  /** Replaces the line at the bottom; null removes it. Does nothing where nobody looks. */
+  live(text: string | null): void
+}
+
+export interface TerminalOptions {
+  readonly stdout: Output
+  readonly stderr: Output
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+const ERASE_LINE = '\r\u001B[2K'
+const DEFAULT_COLUMNS = 80
+
+export const createTerminal = ({ stdout, stderr, env }: TerminalOptions): Terminal => {
+  const isInteractive = stdout.isTTY === true && env['TERM'] !== 'dumb'
+  const isErrorInteractive = stderr.isTTY === true && env['TERM'] !== 'dumb'
+  let shown: string | null = null
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
+
+  const print = (stream: Output, text: string): void => {
+    if (shown !== null) stdout.write(ERASE_LINE)
+    stream.write(text.endsWith('\n') ? text : `${text}\n`)
+    if (shown !== null) stdout.write(shown)
+  }
+
+  return {
+    isInteractive,
+    isErrorInteractive,
+    style: picocolors.createColors(hasColour(isInteractive, env)),
+    errorStyle: picocolors.createColors(hasColour(isErrorInteractive, env)),
+    columns: () => stdout.columns ?? DEFAULT_COLUMNS,
+    out: (text) => print(stdout, text),
+    err: (text) => print(stderr, text),
+    live: (text) => {
+      if (!isInteractive || text === shown) return
+      if (shown !== null) stdout.write(ERASE_LINE)
+      shown = text
+      if (text !== null) stdout.write(text)
+    },
+  }
+}
+
+const hasColour = (interactive: boolean, env: TerminalOptions['env']): boolean => {
+  if (env['NO_COLOR']) return false
+  return interactive || Boolean(env['FORCE_COLOR'])
+}

@@ -1,0 +1,202 @@
+/** `set` of steps and arcs, exports of workers: one snapshot, written together, kept for the rest of the execution. */
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../contract/json.ts'
+import type { Graph } from './graph.ts'
+import { completed, failed, started } from './testing/inputs.ts'
+import { aPlaybook } from './testing/playbook.ts'
+import { createSimulation, runThrough } from './testing/simulation.ts'
+import { given } from './testing/specification.ts'
+
+const NOOP = 'tool: {kind: noop}'
+const noop = (): null => null
+
+const argsAt = (graph: Graph, step: string, data: Json = null): Json =>
+  (runThrough(graph, () => data, started()).issued(step).context as { args: Json }).args
+
+describe('step set', () => {
+  it('case 20: hides the workload key for bare and ctx access, never the workload itself', () => {
+    const graph = aPlaybook(
+      `
+  - {step: start, ${NOOP}, set: {ctx.a: 5}, next: b}
+  - {step: b, tool: {kind: noop, input: {bare: '{{ a }}', ctx: '{{ ctx.a }}', workload: '{{ workload.a }}'}}}`,
+      'workload: {a: 1}',
+    )
+    expect(argsAt(graph, 'b')).toEqual({ bare: 5, ctx: 5, workload: 1 })
+  })
+
+  it('case 48: renders all values against one snapshot', () => {
+    const graph = aPlaybook(
+      `  - {step: start, ${NOOP}, set: {a: '{{ a | int + 1 }}', b: '{{ a }}'}}`,
+      'workload: {a: 1}',
+    )
+    given(graph, [started()])
+      .when(completed('start'))
+      .thenEvents('command.completed start', 'ctx.updated start set {"a":2,"b":1}', 'step.exit start', 'playbook.completed null')
+  })
+
+  it('case 49: is seen by the guards of its step; the set of an arc is not seen by its siblings', () => {
+    const graph = aPlaybook(`
+  - step: start
+    ${NOOP}
+    set: {ctx.x: 1}
+    next:
+      spec: {mode: inclusive}
+      arcs:
+        - {step: a, when: '{{ ctx.x == 1 }}', set: {ctx.x: 2}}
+        - {step: b, when: '{{ ctx.x == 2 }}'}
+        - {step: c, when: '{{ ctx.x == 1 }}', set: {ctx.seen: '{{ ctx.x }}'}}
+  - {step: a, ${NOOP}}
+  - {step: b, ${NOOP}}
+  - {step: c, ${NOOP}}`)
+    const simulation = runThrough(graph, noop, started())
+    expect(simulation.runs()).toEqual(['start', 'a', 'c'])
+    // Sets of fired arcs are applied in arc order, so a later one sees the earlier ones.
+    expect(simulation.state().vars).toEqual({ x: 2, seen: 2 })
+  })
+
+  it('reads the output of its step and writes values with their types', () => {
+    const graph = aPlaybook(`
+  - step: start
+    ${NOOP}
+    set: {ctx.rows: '{{ output.rows }}', ctx.first: '{{ result.rows[0] }}', step.text: 'n={{ output.data.n }}', bare: [1, '{{ output.n }}']}`)
+    const simulation = runThrough(graph, () => ({ n: 2, rows: [{ id: 1 }] }), started())
+    expect(simulation.state().vars).toEqual({ rows: [{ id: 1 }], first: { id: 1 }, text: 'n=2', bare: [1, 2] })
+  })
+
+  it('writes nested paths into what is there', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, set: {ctx.a.b: 1, ctx.a.c.d: 2, ctx.text: t}, next: b}
+  - {step: b, ${NOOP}, set: {ctx.a.c.e: 3, ctx.text.deep: 4}}`)
+    expect(runThrough(graph, noop, started()).state().vars).toEqual({
+      a: { b: 1, c: { d: 2, e: 3 } },
+      text: { deep: 4 },
+    })
+  })
+
+  it('does not confuse names with members that every object has', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, set: {ctx.constructor.x: 1, ctx.__proto__: 2, ctx.toString: 3}, next: b}
+  - {step: b, tool: {kind: noop, input: {p: '{{ ctx.__proto__ }}', v: '{{ ctx.valueOf }}', w: '{{ valueOf }}'}}}`)
+    const simulation = runThrough(graph, noop, started())
+    expect(Object.entries(simulation.state().vars)).toEqual([
+      ['constructor', { x: 1 }],
+      ['__proto__', 2],
+      ['toString', 3],
+    ])
+    expect(simulation.issued('b').context).toMatchObject({ args: { v: null, w: null } })
+  })
+
+  it('hides the result of a step of the same name', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, set: {ctx.start: hidden}, next: b}
+  - {step: b, tool: {kind: noop, input: {v: '{{ start }}'}}}`)
+    expect(argsAt(graph, 'b', { n: 1 })).toEqual({ v: 'hidden' })
+  })
+
+  it('does not run for a step that failed', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, set: {ctx.x: 1}, next: {arcs: [{step: h, when: '{{ output.error }}', set: {ctx.why: '{{ error.message }}'}}]}}
+  - {step: h, ${NOOP}}`)
+    given(graph, [started()])
+      .when(failed('start', 'no'))
+      .thenEvents(
+        'command.failed start',
+        'ctx.updated start arc:0 {"why":"no"}',
+        'step.exit start handled -> h',
+        'step.enter h',
+        'command.issued h',
+      )
+  })
+
+  it('a template that fails in it ends the execution, naming step and variable', () => {
+    const graph = aPlaybook(`  - {step: start, ${NOOP}, set: {ctx.fine: 1, ctx.a.b: '{{ 1 / 0 }}'}}`)
+    const simulation = runThrough(graph, noop, started())
+    expect(simulation.status()).toBe('FAILED')
+    expect(simulation.state().error).toMatch(/^Orchestrator evaluate failed: Step 'start': set a\.b: .*zero/)
+    expect(simulation.state().vars).toEqual({})
+  })
+})
+
+describe('arc set', () => {
+  it('case 47: stays for the next step and all after it', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, next: {arcs: [{step: b, set: {ctx.k: '{{ start.n }}', bare: 2}}]}}
+  - {step: b, tool: {kind: noop, input: {k: '{{ ctx.k }}'}}, next: c}
+  - {step: c, tool: {kind: noop, input: {k: '{{ ctx.k }}', bare: '{{ bare }}'}}}`)
+    expect(argsAt(graph, 'b', { n: 9 })).toEqual({ k: 9 })
+    expect(argsAt(graph, 'c', { n: 9 })).toEqual({ k: 9, bare: 2 })
+  })
+
+  it('case 50: args of a target are rendered and stay as well', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, next: [{step: b, args: {k: '{{ start.n }}'}}]}
+  - {step: b, tool: {kind: noop, input: {k: '{{ k }}'}}}`)
+    expect(argsAt(graph, 'b', { n: 9 })).toEqual({ k: 9 })
+  })
+
+  it('is applied for every fired arc before any target starts; the later one wins', () => {
+    const graph = aPlaybook(`
+  - step: start
+    ${NOOP}
+    next: {spec: {mode: inclusive}, arcs: [{step: a, set: {ctx.k: 1}}, {step: b, set: {ctx.k: 2}}]}
+  - {step: a, tool: {kind: noop, input: {k: '{{ ctx.k }}'}}}
+  - {step: b, tool: {kind: noop, input: {k: '{{ ctx.k }}'}}}`)
+    expect(argsAt(graph, 'a')).toEqual({ k: 2 })
+    expect(argsAt(graph, 'b')).toEqual({ k: 2 })
+  })
+})
+
+describe('exports of a worker', () => {
+  const graph = aPlaybook(`
+  - {step: start, ${NOOP}, set: {ctx.sum: '{{ ctx.total + 1 }}'}, next: b}
+  - {step: b, ${NOOP}}`)
+
+  it('are written before the set of the step', () => {
+    given(graph, [started()])
+      .when(completed('start', { _context_updates: { 'ctx.total': 4, 'ctx.deep.x': 1, bare: 2, 'iter.i': 3, 'step.s': 3 } }))
+      .thenEvents(
+        'command.completed start',
+        'ctx.updated start export {"total":4,"deep":{"x":1},"bare":2}',
+        'ctx.updated start set {"sum":5}',
+        'step.exit start -> b',
+        'step.enter b',
+        'command.issued b',
+      )
+  })
+
+  it('write nothing when there is nothing for the execution among them', () => {
+    for (const updates of [{}, { 'iter.x': 1 }, 'text']) {
+      const { turn } = given(aPlaybook(`  - {step: start, ${NOOP}}`), [started()]).when(
+        completed('start', { _context_updates: updates }),
+      )
+      expect(turn.lines).not.toContainEqual(expect.stringContaining('ctx.updated'))
+    }
+  })
+
+  it('may arrive with call.done, ahead of the completion', () => {
+    const simulation = createSimulation(graph)
+    simulation.tell(started())
+    const { commandId } = simulation.command('start')
+    simulation.tell(() => ({
+      ...REPORT,
+      eventType: 'call.done',
+      commandId,
+      context: { result: { status: 'success', context: { data: { _context_updates: { total: 1 } } } } },
+    }))
+    const turn = simulation.tell(() => ({ ...REPORT, eventType: 'command.completed', commandId, context: { status: 'success' } }))
+    expect(turn.lines).toContain('ctx.updated start export {"total":1}')
+  })
+})
+
+const REPORT = {
+  type: 'report',
+  step: 'start',
+  leaseToken: null,
+  workerId: null,
+  eventId: null,
+  status: null,
+  reference: null,
+  meta: {},
+  createdAt: null,
+  durationMs: null,
+} as const
