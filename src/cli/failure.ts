@@ -59,7 +59,8 @@ export const reportFailure = (error: unknown, terminal: Terminal, debug: boolean
   return expected ? PROBLEM_EXIT[error.code] : EXIT.failed
 }
 
-export const errorLine = (message: string, { errorStyle }: Terminal): string => `${errorStyle.red(errorStyle.bold('error:'))} ${message}`
+export const errorLine = (message: string, { errorStyle }: Terminal): string =>
+  `${errorStyle.red(errorStyle.bold('error:'))} ${message}`
 
 const withCauses = (error: Error): string => {
   const own = error.stack ?? error.message

@@ -18,13 +18,20 @@ export interface PayloadFlags {
   readonly payload: string | null
 }
 
-export const buildPayload = (flags: PayloadFlags, defaults: JsonObject, readFile: (path: string) => string): JsonObject => {
+export const buildPayload = (
+  flags: PayloadFlags,
+  defaults: JsonObject,
+  readFile: (path: string) => string,
+): JsonObject => {
   const payload = flags.payload === null ? {} : readPayload(flags.payload, readFile)
   const result: Record<string, Json> = { ...payload }
   for (const assignment of flags.set) {
     const { keys, value } = parseAssignment(assignment)
     const [first = '', ...rest] = keys
-    result[first] = rest.length === 0 ? value : assign(startValue(result, defaults, first, assignment), rest, value, assignment)
+    result[first] =
+      rest.length === 0
+        ? value
+        : assign(startValue(result, defaults, first, assignment), rest, value, assignment)
   }
   return result
 }
@@ -39,7 +46,9 @@ const readPayload = (flag: string, readFile: (path: string) => string): JsonObje
     value = parseJson(text)
   } catch (error) {
     const hint = file === null ? `; write it like '{"name": "Ada"}', or @FILE for a file that holds it` : ''
-    throw new ProblemError('invalid', `${name} is not JSON: ${(error as Error).message}${hint}`, { cause: error })
+    throw new ProblemError('invalid', `${name} is not JSON: ${(error as Error).message}${hint}`, {
+      cause: error,
+    })
   }
   if (!isObject(value)) throw problem(`${name} must be a JSON object, such as {"name": "Ada"}`)
   return value
@@ -50,7 +59,9 @@ const parseAssignment = (assignment: string): { keys: readonly string[]; value: 
   if (at < 1) throw problem(`--set ${assignment}: write it as key=value`)
   const keys = assignment.slice(0, at).trim().split('.')
   if (keys.some((key) => key.trim() === '' || key === '__proto__')) {
-    throw problem(`--set ${assignment}: '${assignment.slice(0, at)}' is not a key; write it as name or name.inner`)
+    throw problem(
+      `--set ${assignment}: '${assignment.slice(0, at)}' is not a key; write it as name or name.inner`,
+    )
   }
   return { keys, value: parseValue(assignment.slice(at + 1)) }
 }
@@ -70,13 +81,21 @@ const startValue = (payload: JsonObject, defaults: JsonObject, key: string, assi
   const byDefault = Object.hasOwn(defaults, key) ? (defaults[key] ?? null) : null
   if (!isObject(byDefault)) return null
   if (hasTemplate(byDefault)) {
-    throw problem(`--set ${assignment}: the default of '${key}' holds templates, which only the server renders; give the whole of '${key}'`)
+    throw problem(
+      `--set ${assignment}: the default of '${key}' holds templates, which only the server renders; give the whole of '${key}'`,
+    )
   }
   return byDefault
 }
 
-const assign = (target: Json, [key = '', ...rest]: readonly string[], value: Json, assignment: string): JsonObject => {
-  if (target !== null && !isObject(target)) throw problem(`--set ${assignment}: there is no '${key}' inside ${JSON.stringify(target)}`)
+const assign = (
+  target: Json,
+  [key = '', ...rest]: readonly string[],
+  value: Json,
+  assignment: string,
+): JsonObject => {
+  if (target !== null && !isObject(target))
+    throw problem(`--set ${assignment}: there is no '${key}' inside ${JSON.stringify(target)}`)
   const inner = target !== null && Object.hasOwn(target, key) ? (target[key] ?? null) : null
   return { ...target, [key]: rest.length === 0 ? value : assign(inner, rest, value, assignment) }
 }

@@ -1,8 +1,8 @@
 /** The lines that show an execution: for people at a terminal with symbols and colour, else in plain words. */
 import { countOf } from './diagnostics.ts'
 import { durationText } from './duration.ts'
-import type { StepRun, StepStatus } from './run-progress.ts'
-import type { Terminal } from './terminal.ts'
+import type { StepRun, StepStatus } from './step-run.ts'
+import type { Style, Terminal } from './terminal.ts'
 
 export interface RunLines {
   step(run: StepRun): readonly string[]
@@ -10,8 +10,6 @@ export interface RunLines {
   /** The one line about everything that runs now. */
   live(running: readonly StepRun[], nowMs: number, frame: number): string
 }
-
-type Style = Terminal['style']
 
 interface Mark {
   readonly symbol: string
@@ -38,7 +36,7 @@ const WORD_WIDTH = 8
 const TOOL_WIDTH = 8
 const WIDEST_NAME = 32
 const OUTPUT_LINES = 10
-const TRACEBACK_LINES = 6
+const TRACEBACK_LINES = 10
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏']
 
 /** `stepNames` sets the width of their column. */
@@ -51,14 +49,16 @@ export const createRunLines = (terminal: Terminal, stepNames: readonly string[])
     const mark = isInteractive ? `  ${paint(style)(symbol)}` : word.padEnd(WORD_WIDTH)
     const name = status === 'skipped' ? style.dim(step.padEnd(width)) : step.padEnd(width)
     const columns = [mark, name, style.dim((tool ?? '').padEnd(TOOL_WIDTH)), ...extra]
-    return columns.join(isInteractive ? ' ' : ' ').trimEnd()
+    return columns.join(' ').trimEnd()
   }
 
   return {
     step: (run) => [head(run, factsOf(run, style)), ...detailLines(run, terminal)],
     waitsAgain: (run, reason, attempt) => {
       const why = reason === 'lease_expired' ? 'its worker stopped answering' : 'its worker handed it back'
-      return head({ ...run, status: 'stopped' }, [style.yellow(`waits again after attempt ${attempt}: ${why}`)])
+      return head({ ...run, status: 'stopped' }, [
+        style.yellow(`waits again after attempt ${attempt}: ${why}`),
+      ])
     },
     live: (running, nowMs, frame) => {
       const parts = running.map((run) => livePart(run, nowMs))
@@ -71,7 +71,9 @@ export const createRunLines = (terminal: Terminal, stepNames: readonly string[])
 
 const livePart = ({ step, loop, startedAt }: StepRun, nowMs: number): string => {
   const elapsed = durationText(Math.max(0, nowMs - startedAt))
-  return loop ? `${step} ${bar(loop.done, loop.total)} ${loop.done}/${loop.total} ${elapsed}` : `${step} ${elapsed}`
+  return loop
+    ? `${step} ${bar(loop.done, loop.total)} ${loop.done}/${loop.total} ${elapsed}`
+    : `${step} ${elapsed}`
 }
 
 const BAR_WIDTH = 16
@@ -86,9 +88,10 @@ const factsOf = (run: StepRun, style: Style): readonly string[] => {
   if (run.durationMs !== null) facts.push(durationText(run.durationMs).padStart(7))
   if (run.loop) facts.push(loopText(run.loop))
   if (run.run > 1) facts.push(style.dim(`run ${run.run}`))
-  if (run.status === 'handled') facts.push(style.yellow(`handled by ${run.next.length > 0 ? run.next.join(', ') : 'going on'}`))
+  if (run.status === 'handled')
+    facts.push(style.yellow(`handled by ${run.next.length > 0 ? run.next.join(', ') : 'going on'}`))
   if (run.reason !== null) facts.push(style.dim(`(${SKIP_REASONS[run.reason] ?? run.reason})`))
-  return facts.length > 0 ? [` ${facts.join('  ')}`] : []
+  return [facts.join('  ')]
 }
 
 const loopText = ({ total, done, failed }: NonNullable<StepRun['loop']>): string => {

@@ -5,8 +5,10 @@
  *    is printed and comes back after it.
  * 2. A reader that went away (`| head`) ends the output, not the program.
  */
-import type { Colors } from 'picocolors/types'
 import picocolors from 'picocolors'
+
+/** Functions that colour text, or leave it alone where colour is not wanted. */
+export type Style = ReturnType<typeof picocolors.createColors>
 
 export interface Output {
   readonly isTTY?: boolean | undefined
@@ -20,9 +22,9 @@ export interface Terminal {
   readonly isInteractive: boolean
   /** Stderr is one. */
   readonly isErrorInteractive: boolean
-  readonly style: Colors
+  readonly style: Style
   /** For what goes to stderr. */
-  readonly errorStyle: Colors
+  readonly errorStyle: Style
   columns(): number
   /** Prints whole lines on stdout. */
   out(text: string): void
@@ -58,7 +60,8 @@ export const createTerminal = ({ stdout, stderr, env }: TerminalOptions): Termin
     isErrorInteractive,
     style: picocolors.createColors(hasColour(isInteractive, env)),
     errorStyle: picocolors.createColors(hasColour(isErrorInteractive, env)),
-    columns: () => stdout.columns ?? DEFAULT_COLUMNS,
+    // Some terminals say 0 for "unknown".
+    columns: () => stdout.columns || DEFAULT_COLUMNS,
     out: (text) => print(stdout, text),
     err: (text) => print(stderr, text),
     live: (text) => {

@@ -33,7 +33,10 @@ export interface Client {
   status(executionId: string): Promise<ExecutionProgress>
   detail(executionId: string): Promise<ExecutionDetail>
   /** Events after a position, oldest first. */
-  events(executionId: string, page?: { readonly after?: number; readonly limit?: number }): Promise<readonly ExecutionEvent[]>
+  events(
+    executionId: string,
+    page?: { readonly after?: number; readonly limit?: number },
+  ): Promise<readonly ExecutionEvent[]>
   cancel(executionId: string, reason?: string): Promise<void>
   /** Every event from the first to the last, as it happens, then the end. */
   follow(executionId: string, options?: FollowOptions): AsyncIterable<Followed>
@@ -55,7 +58,9 @@ export const createClient = (serverUrl: string): Client => {
       (await post('/api/execute', { path, catalog_id: catalogId, version, payload })) as Started,
     list: async (filter = {}) => {
       const query = new URLSearchParams(filter).toString()
-      return ((await get(`/api/executions${query === '' ? '' : `?${query}`}`)) as ExecutionSummary[]).map(withTextIds)
+      return ((await get(`/api/executions${query === '' ? '' : `?${query}`}`)) as ExecutionSummary[]).map(
+        withTextIds,
+      )
     },
     status: async (executionId) =>
       withTextIds((await get(`/api/executions/${segment(executionId)}/status`)) as ExecutionProgress),

@@ -4,7 +4,14 @@
  * 1. A report that the server refuses for its lease, or whose execution is unknown there, is `lost`.
  * 2. A lease request that is aborted brings nothing; the server hands back what it may have leased meanwhile.
  */
-import type { CancelSignal, CommandContext, ControlPlane, HeartbeatStatus, LeasedCommand, LeaseKey } from '../contract/command.ts'
+import type {
+  CancelSignal,
+  CommandContext,
+  ControlPlane,
+  HeartbeatStatus,
+  LeasedCommand,
+  LeaseKey,
+} from '../contract/command.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { toReportEvent } from '../contract/report.ts'
@@ -54,7 +61,8 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
         await transport.json('POST', '/api/events', { body })
         return 'ok'
       } catch (error) {
-        if (error instanceof ProblemError && (error.code === 'lease_lost' || error.code === 'not_found')) return 'lost'
+        if (error instanceof ProblemError && (error.code === 'lease_lost' || error.code === 'not_found'))
+          return 'lost'
         throw error
       }
     },
@@ -64,7 +72,9 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
       return (answer as { statuses: readonly HeartbeatStatus[] }).statuses
     },
     release: async ({ workerId, leases }) => {
-      await transport.json('POST', '/api/commands/release', { body: { worker_id: workerId, leases: leases.map(toWireLease) } })
+      await transport.json('POST', '/api/commands/release', {
+        body: { worker_id: workerId, leases: leases.map(toWireLease) },
+      })
     },
   }
 }
@@ -87,11 +97,11 @@ const toCommand = (wire: WireCommand): LeasedCommand => ({
   executionId: String(wire.execution_id),
   eventId: String(wire.event_id),
   commandId: wire.command_id,
-  catalogId: String(wire.catalog_id),
+  catalogId: wire.catalog_id,
   step: wire.node_name,
   toolKind: wire.action,
   attempt: wire.attempt,
-  leaseToken: String(wire.lease_token),
+  leaseToken: wire.lease_token,
   context: wire.context,
   meta: wire.meta,
 })

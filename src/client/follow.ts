@@ -29,7 +29,11 @@ const PATIENCE_MS = 60_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 3_000
 
-export async function* followExecution(transport: Transport, executionId: string, options: FollowOptions): AsyncGenerator<Followed> {
+export async function* followExecution(
+  transport: Transport,
+  executionId: string,
+  options: FollowOptions,
+): AsyncGenerator<Followed> {
   const { signal, patienceMs = PATIENCE_MS, onBreak } = options
   let position = 0
   let failures = 0
@@ -57,8 +61,16 @@ export async function* followExecution(transport: Transport, executionId: string
   }
 }
 
-const openStream = (transport: Transport, executionId: string, position: number, signal: AbortSignal | undefined): Promise<Response> => {
-  const headers = { accept: 'text/event-stream', ...(position === 0 ? {} : { 'last-event-id': String(position) }) }
+const openStream = (
+  transport: Transport,
+  executionId: string,
+  position: number,
+  signal: AbortSignal | undefined,
+): Promise<Response> => {
+  const headers = {
+    accept: 'text/event-stream',
+    ...(position === 0 ? {} : { 'last-event-id': String(position) }),
+  }
   return transport.open(`/api/executions/${executionId}/stream`, { headers, signal })
 }
 

@@ -12,7 +12,9 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
-export async function* readServerSentEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<ServerSentEvent> {
+export async function* readServerSentEvents(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<ServerSentEvent> {
   let message = emptyMessage()
   for await (const line of readLines(chunks)) {
     if (line === '') {

@@ -62,13 +62,20 @@ export const createTransport = (serverUrl: string): Transport => {
 const checkedUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new ProblemError('invalid', `'${text}' is not the address of a server; write it like http://127.0.0.1:8082`)
+    throw new ProblemError(
+      'invalid',
+      `'${text}' is not the address of a server; write it like http://127.0.0.1:8082`,
+    )
   }
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
 
 /** Undefined when the body is not JSON, which only a stranger would send. */
-const readAnswer = async (url: string, response: Response, signal: AbortSignal | undefined): Promise<unknown> => {
+const readAnswer = async (
+  url: string,
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<unknown> => {
   let text: string
   try {
     text = await response.text()
@@ -79,7 +86,9 @@ const readAnswer = async (url: string, response: Response, signal: AbortSignal |
     return parseJson(text)
   } catch (error) {
     if (!response.ok) return undefined
-    throw new ProblemError('unavailable', `${url} did not answer with JSON; is it a NoETL server?`, { cause: error })
+    throw new ProblemError('unavailable', `${url} did not answer with JSON; is it a NoETL server?`, {
+      cause: error,
+    })
   }
 }
 

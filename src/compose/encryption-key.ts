@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { ProblemError } from '../contract/problem.ts'
 import { KEY_BYTES } from '../lib/sealer.ts'
 
-export const loadEncryptionKey = (configured: string | null, dataDir: string): { key: Buffer; file: string | null } => {
+export const loadEncryptionKey = (
+  configured: string | null,
+  dataDir: string,
+): { key: Buffer; file: string | null } => {
   if (configured !== null) return { key: decodeKey(configured, 'NOETL_ENCRYPTION_KEY'), file: null }
   const file = join(dataDir, 'encryption.key')
   if (!existsSync(file)) createKeyFile(file, dataDir)
@@ -15,7 +18,10 @@ export const loadEncryptionKey = (configured: string | null, dataDir: string): {
 const decodeKey = (text: string, source: string): Buffer => {
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length !== KEY_BYTES) {
-    throw new ProblemError('invalid', `${source} must be base64 of ${KEY_BYTES} bytes; make one with: head -c 32 /dev/urandom | base64`)
+    throw new ProblemError(
+      'invalid',
+      `${source} must be base64 of ${KEY_BYTES} bytes; make one with: head -c 32 /dev/urandom | base64`,
+    )
   }
   return key
 }

@@ -14,7 +14,12 @@ export const LOCAL_WORKER_PREFIX = 'local-'
 const POOL = 'shared'
 
 /** Starts it; answers how to stop it. */
-export const startLocalWorker = (core: Core, leases: Leases, options: StackOptions, graceMs: number): (() => Promise<void>) => {
+export const startLocalWorker = (
+  core: Core,
+  leases: Leases,
+  options: StackOptions,
+  graceMs: number,
+): (() => Promise<void>) => {
   const workerId = `${LOCAL_WORKER_PREFIX}${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
   const tools = createTools({ env: options.toolEnv, python: options.python })
   const worker = createWorker({
@@ -31,14 +36,19 @@ export const startLocalWorker = (core: Core, leases: Leases, options: StackOptio
     createLocalSlots({
       workerId,
       pool: POOL,
-      freeSlots: worker.freeSlots,
+      freeSlots: () => worker.freeSlots(),
       isInstant: (kind) => tools.find(kind)?.instant ?? false,
       canRun: (kind) => tools.find(kind) !== undefined,
-      accept: worker.accept,
+      accept: (commands) => worker.accept(commands),
     }),
   )
+  // An execution that ends otherwise than by completing may leave commands that nobody wants any more.
+  const unsubscribe = core.onCommit((state) => {
+    if (state.status === 'CANCELLED' || state.status === 'FAILED') worker.checkHeld()
+  })
   worker.start()
   return async () => {
+    unsubscribe()
     core.attachWorker(null)
     await worker.stop({ graceMs })
     await tools.close()

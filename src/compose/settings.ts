@@ -19,38 +19,109 @@ export interface Settings {
   readonly encryptionKey: string | null
   readonly pgBinDir: string | null
   readonly python: string | null
-  readonly logLevel: string
+  readonly logLevel: LogLevel
+  /** Seconds a worker keeps a command without a heartbeat. */
+  readonly leaseSeconds: number
+  /** Whether a fresh data directory gets the examples. */
+  readonly examples: boolean
+  /** Whether other machines may be served without access control. */
+  readonly insecure: boolean
 }
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface Flags {
   readonly host?: string | undefined
   readonly port?: string | undefined
   readonly dataDir?: string | undefined
   readonly slots?: string | undefined
+  readonly examples?: boolean | undefined
+  readonly insecure?: boolean | undefined
 }
 
-export const DEFAULTS = { host: '127.0.0.1', port: 8082, dataDir: '.noetl', slots: 32 } as const
+export const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 8082,
+  dataDir: '.noetl',
+  slots: 32,
+  leaseSeconds: 60,
+} as const
 
-export const readSettings = (flags: Flags, env: Env, shardUrls: (text: string) => readonly string[]): Settings => {
+export const readSettings = (
+  flags: Flags,
+  env: Env,
+  shardUrls: (text: string) => readonly string[],
+): Settings => {
   const host = flags.host ?? env['NOETL_HOST'] ?? DEFAULTS.host
-  if (host.trim() === '') throw new ProblemError('invalid', '--host (NOETL_HOST) is empty; give a name or an address such as 127.0.0.1')
+  if (host.trim() === '')
+    throw new ProblemError(
+      'invalid',
+      '--host (NOETL_HOST) is empty; give a name or an address such as 127.0.0.1',
+    )
   return {
     host,
     port: wholeNumber('--port (NOETL_PORT)', flags.port ?? env['NOETL_PORT'], DEFAULTS.port, 0, 65_535),
     dataDir: resolve(flags.dataDir ?? env['NOETL_DATA_DIR'] ?? DEFAULTS.dataDir),
-    slots: wholeNumber('--slots (NOETL_SLOTS)', flags.slots ?? env['NOETL_SLOTS'], DEFAULTS.slots, 0, 10_000),
-    databaseUrls: env['NOETL_SHARDS'] ? shardUrls(env['NOETL_SHARDS']) : env['NOETL_DATABASE_URL'] ? [env['NOETL_DATABASE_URL']] : [],
-    machineId: wholeNumber('NOETL_SERVER_MACHINE_ID', env['NOETL_SERVER_MACHINE_ID'], machineIdOf(hostName(env)), 0, 1023),
+    slots: readSlots(flags.slots, env, 0),
+    databaseUrls: env['NOETL_SHARDS']
+      ? shardUrls(env['NOETL_SHARDS'])
+      : env['NOETL_DATABASE_URL']
+        ? [env['NOETL_DATABASE_URL']]
+        : [],
+    machineId: wholeNumber(
+      'NOETL_SERVER_MACHINE_ID',
+      env['NOETL_SERVER_MACHINE_ID'],
+      machineIdOf(hostName(env)),
+      0,
+      1023,
+    ),
     encryptionKey: env['NOETL_ENCRYPTION_KEY'] ?? null,
     pgBinDir: env['NOETL_PG_BIN'] ?? null,
     python: env['NOETL_PYTHON'] ?? env['PYTHON_PATH'] ?? null,
-    logLevel: env['NOETL_LOG_LEVEL'] ?? 'warn',
+    logLevel: readLogLevel(env),
+    leaseSeconds: wholeNumber(
+      'NOETL_LEASE_SECONDS',
+      env['NOETL_LEASE_SECONDS'],
+      DEFAULTS.leaseSeconds,
+      1,
+      86_400,
+    ),
+    examples: flags.examples ?? yesOrNo('NOETL_EXAMPLES', env['NOETL_EXAMPLES'], true),
+    insecure: flags.insecure ?? yesOrNo('NOETL_INSECURE', env['NOETL_INSECURE'], false),
   }
 }
 
-const hostName = (env: Env): string => env['HOSTNAME'] ?? env['COMPUTERNAME'] ?? (hostname() || 'noetl-server-local')
+const hostName = (env: Env): string =>
+  env['HOSTNAME'] ?? env['COMPUTERNAME'] ?? (hostname() || 'noetl-server-local')
 
-const wholeNumber = (name: string, text: string | undefined, fallback: number, min: number, max: number): number => {
+export const readSlots = (flag: string | undefined, env: Env, min: number): number =>
+  wholeNumber('--slots (NOETL_SLOTS)', flag ?? env['NOETL_SLOTS'], DEFAULTS.slots, min, 10_000)
+
+export const readLogLevel = (env: Env): LogLevel => {
+  const text = env['NOETL_LOG_LEVEL'] ?? 'warn'
+  const level = LOG_LEVELS.find((name) => name === text.toLowerCase())
+  if (level) return level
+  throw new ProblemError('invalid', `NOETL_LOG_LEVEL must be one of ${LOG_LEVELS.join(', ')}, got '${text}'`)
+}
+
+const YES = ['true', '1', 'yes', 'on']
+const NO = ['false', '0', 'no', 'off']
+
+const yesOrNo = (name: string, text: string | undefined, fallback: boolean): boolean => {
+  if (text === undefined || text === '') return fallback
+  if (YES.includes(text.toLowerCase())) return true
+  if (NO.includes(text.toLowerCase())) return false
+  throw new ProblemError('invalid', `${name} must be true or false, got '${text}'`)
+}
+
+const wholeNumber = (
+  name: string,
+  text: string | undefined,
+  fallback: number,
+  min: number,
+  max: number,
+): number => {
   if (text === undefined) return fallback
   const value = Number(text)
   if (text.trim() === '' || !Number.isInteger(value) || value < min || value > max) {

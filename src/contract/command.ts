@@ -62,6 +62,8 @@ export interface CommandReport {
   /** Absent means that the tool gave no data. */
   readonly data?: Json
   readonly error?: ToolError
+  /** Variables that the command wrote for the rest of the execution: name, or path with dots, to value. */
+  readonly contextUpdates?: JsonObject
   readonly durationMs: number
   readonly stdout?: string
   readonly stderr?: string

@@ -1,7 +1,13 @@
-/** A worker's report as the event it becomes. The worker beside the server and the one across the network send the same. */
+/**
+ * A worker's report as the event it becomes. The worker beside the server and the one across the network send the same.
+ *
+ * Variables that the command wrote travel in the data, under `_context_updates`, where every server looks for them.
+ * Data that is no mapping has no room for them; they then stand beside it, as `context_updates`.
+ */
 import type { CommandReport } from './command.ts'
 import { EVENT } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
+import { isObject } from './json.ts'
 
 export interface ReportEvent {
   readonly eventType: string
@@ -20,7 +26,10 @@ export const toReportEvent = (report: CommandReport): ReportEvent => ({
 
 const reportContext = (report: CommandReport): JsonObject => {
   const inner: Record<string, Json> = {}
-  if (report.data !== undefined) inner['data'] = report.data
+  const { data, contextUpdates } = report
+  if (isObject(data) && contextUpdates) inner['data'] = { ...data, _context_updates: contextUpdates }
+  else if (data !== undefined) inner['data'] = data
+  if (!isObject(data) && contextUpdates) inner['context_updates'] = contextUpdates
   if (report.error) inner['error'] = { ...report.error }
   if (report.stdout) inner['stdout'] = report.stdout
   if (report.stderr) inner['stderr'] = report.stderr

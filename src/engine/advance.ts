@@ -17,7 +17,7 @@ import { isTerminal } from './state.ts'
 export const advance = (session: Session, touched: string | null): void => {
   if (isTerminal(session.state)) return
   try {
-    if (touched !== null) refillLoop(session, touched)
+    if (touched !== null) about(touched, () => refillLoop(session, touched))
     runPass(session)
   } catch (error) {
     failEvaluation(session, error instanceof Error ? error.message : String(error))
@@ -30,23 +30,33 @@ const runPass = (session: Session): void => {
   while (!isTerminal(state)) {
     const settled = state.settled[0]
     if (settled !== undefined) {
-      routeStep(session, settled)
+      about(settled, () => routeStep(session, settled))
       continue
     }
     const ready = nextReady(graph, state)
     if (ready === null) break
     const stopped = executor.failFast && state.failures.length > 0
     if (stopped || isBlocked(graph, state, ready)) skipStep(session, ready, 'upstream_failed')
-    else enterStep(session, ready)
+    else about(ready, () => enterStep(session, ready))
   }
   if (isTerminal(state)) return
   reportDeadPaths(session)
   if (!isQuiescent(state)) return
-  if (executor.finalStep !== null && !state.finalStepEntered) {
-    enterStep(session, executor.finalStep, true)
+  const { finalStep } = executor
+  if (finalStep !== null && !state.finalStepEntered) {
+    about(finalStep, () => enterStep(session, finalStep, true))
     return runPass(session)
   }
   finishExecution(session)
+}
+
+/** Names the step in whatever goes wrong while deciding about it. */
+const about = (step: string, decision: () => void): void => {
+  try {
+    decision()
+  } catch (error) {
+    throw new Error(`Step '${step}': ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }
 
 /** Steps that were never entered and no longer can be. Marks spread to what only they could have reached. */

@@ -7,17 +7,17 @@ import type { Scope } from '../template/scope.ts'
 import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
 import type { Limits } from './session.ts'
 
-/** Throws when the value is nothing to iterate over; the message names step and expression. */
-export const collectionOf = (step: string, loop: Loop, scope: Scope): readonly Json[] => {
+/** Throws when the value is nothing to iterate over; the message names the expression. */
+export const collectionOf = (loop: Loop, scope: Scope): readonly Json[] => {
   const value = renderIn(loop.in, scope)
   if (Array.isArray(value)) return value
   if (isObject(value)) return Object.keys(value).map((key) => ({ key, value: value[key] ?? null }))
   if (typeof value === 'number') return Number.isInteger(value) && value > 0 ? Array.from({ length: value }, (_, index) => index) : []
   if (typeof value === 'string') return fromText(value)
-  throw new Error(`Step '${step}': loop.in '${String(loop.in)}' gave ${value === null ? 'nothing' : typeof value}; it must be a list, a mapping, a text or a number`)
+  throw new Error(`loop.in ${JSON.stringify(loop.in)} gave ${value === null ? 'nothing' : typeof value}; it must be a list, a mapping, a text or a number`)
 }
 
-/** The rendered `in`, before any conversion. A bare expression without braces is one, too. */
+/** The rendered `in`, before any conversion. */
 export const renderIn = (source: Loop['in'], scope: Scope): Json => {
   if (typeof source !== 'string') return renderValue(source, scope)
   return hasTemplateSyntax(source) ? compileTemplate(source).value(scope) : source
@@ -40,13 +40,13 @@ const fromText = (text: string): readonly Json[] => {
 }
 
 /** How many iterations may be outstanding at once. */
-export const windowOf = (step: string, loop: Loop, scope: Scope, limits: Limits): number => {
+export const windowOf = (loop: Loop, scope: Scope, limits: Limits): number => {
   if (loop.mode === 'sequential') return 1
   if (loop.maxInFlight === null) return limits.loopWindow
   const raw = typeof loop.maxInFlight === 'string' ? compileTemplate(loop.maxInFlight).value(scope) : loop.maxInFlight
   const window = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw
   if (typeof window !== 'number' || !Number.isInteger(window) || window < 1) {
-    throw new Error(`Step '${step}': max_in_flight must be an integer of at least 1, got ${JSON.stringify(raw)}`)
+    throw new Error(`max_in_flight must be an integer of at least 1, got ${JSON.stringify(raw)}`)
   }
   return window
 }

@@ -1,5 +1,5 @@
 /** What is known of a step's commands before any of them is built; computed once per step. */
-import type { Json } from '../contract/json.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
 import type { Step, Task } from '../playbook/model.ts'
 import { collectTemplates } from '../template/render.ts'
 import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
@@ -12,6 +12,10 @@ export interface CommandPlan {
   readonly unwrap: boolean
   /** The single task; the first one of a pipeline. */
   readonly task: Task
+  /** The task's configuration; below `input` the part of the input that the worker renders. */
+  readonly config: JsonObject
+  /** The input that is rendered here: the task's over the step's. */
+  readonly input: JsonObject
   /** Paths into the configuration that the worker renders. */
   readonly late: readonly (readonly (string | number)[])[]
   /** Names that late templates read. */
@@ -33,9 +37,10 @@ export const planOf = (step: Step): CommandPlan => {
 const makePlan = (step: Step): CommandPlan => {
   const { tasks } = step.body
   const task = tasks[0]
-  if (!task) throw new Error(`step '${step.name}' has no tool`)
+  if (!task) throw new Error('has no tool to run')
   const pipeline = step.body.kind === 'pipeline' || task.rules.length > 0 || task.set.length > 0
-  const late = pipeline ? [] : collectTemplates(task.config).filter(({ text }) => readsSecrets(text))
+  const { input, config } = pipeline ? { input: {}, config: task.config } : splitSecretInput(step, task)
+  const late = pipeline ? [] : collectTemplates(config).filter(({ text }) => readsSecrets(text))
   const sources = pipeline ? pipelineTemplates(step) : late.map(({ text }) => text)
   const roots = new Set(sources.flatMap(rootsOf))
   roots.delete('keychain')
@@ -44,10 +49,24 @@ const makePlan = (step: Step): CommandPlan => {
     pipeline,
     unwrap: pipeline && step.body.kind === 'single',
     task,
+    config,
+    input,
     late: late.map(({ path }) => path),
     lateRoots: [...roots].filter((root) => root !== 'ctx'),
     hasCode: typeof task.config['code'] === 'string',
     needsEverything: roots.has('ctx') || tasks.some(readsContext),
+  }
+}
+
+/** Input that reads secrets travels in the configuration, where late templates are; the rest is rendered here. */
+const splitSecretInput = (step: Step, task: Task): Pick<CommandPlan, 'config' | 'input'> => {
+  const entries = Object.entries({ ...step.input, ...task.input })
+  const isSecret = ([, value]: readonly [string, Json]): boolean => collectTemplates(value).some(({ text }) => readsSecrets(text))
+  const secret = entries.filter(isSecret)
+  if (secret.length === 0) return { config: task.config, input: Object.fromEntries(entries) }
+  return {
+    config: { ...task.config, input: Object.fromEntries(secret) },
+    input: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
   }
 }
 

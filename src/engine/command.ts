@@ -10,7 +10,7 @@
  */
 import { EVENT } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import type { Step, Task } from '../playbook/model.ts'
+import type { Step } from '../playbook/model.ts'
 import { renderValue } from '../template/render.ts'
 import type { Scope } from '../template/scope.ts'
 import type { CommandPlan } from './command-plan.ts'
@@ -45,7 +45,7 @@ export const issueCommand = (session: Session, step: Step, iteration: Iteration 
     status: 'PENDING',
     context: {
       tool_config: plan.pipeline ? pipelineConfig(step, scope) : toolConfig(plan, scope),
-      args: plan.pipeline ? {} : commandInput(step, plan.task, scope, iteration),
+      args: commandInput(step, plan, scope, iteration),
       render_context: renderContext(session, plan, scope, locals),
     },
     meta: commandMeta(session, step, plan, commandId, iteration),
@@ -67,10 +67,11 @@ const iterationLocals = (step: Step, { index, total, item }: Iteration): Locals 
   }
 }
 
-const toolConfig = ({ task, late, hasCode }: CommandPlan, scope: Scope): Json => {
-  if (!hasCode) return { kind: task.kind, ...(renderEarly(task.config, scope, late) as JsonObject) }
-  const { code = '', ...config } = task.config
-  return { kind: task.kind, ...(renderEarly(config, scope, late) as JsonObject), code: renderCode(code, scope) }
+const toolConfig = ({ task, config, late, hasCode }: CommandPlan, scope: Scope): Json => {
+  if (!hasCode) return { kind: task.kind, ...(renderEarly(config, scope, late) as JsonObject) }
+  const { code = '', ...rest } = config
+  const isLate = late.some(([key]) => key === 'code')
+  return { kind: task.kind, ...(renderEarly(rest, scope, late) as JsonObject), code: isLate ? code : renderCode(code, scope) }
 }
 
 /** Program text may hold braces that only look like a template: what does not render stays as it is. */
@@ -82,13 +83,12 @@ const renderCode = (code: Json, scope: Scope): Json => {
   }
 }
 
-/** Step input under the task's own; iteration variables under both. */
-const commandInput = (step: Step, task: Task, scope: Scope, iteration: Iteration | null): JsonObject => {
-  const own = renderValue(task.input, scope) as JsonObject
-  const defaults = renderValue(step.input, scope) as JsonObject
-  if (!iteration) return Object.keys(defaults).length === 0 ? own : { ...defaults, ...own }
+/** The input over the iteration variables. */
+const commandInput = (step: Step, { input }: CommandPlan, scope: Scope, iteration: Iteration | null): JsonObject => {
+  const own = renderValue(input, scope) as JsonObject
+  if (!iteration) return own
   const name = step.loop?.iterator ?? 'item'
-  return { [name]: iteration.item, _index: iteration.index, _total: iteration.total, ...defaults, ...own }
+  return { [name]: iteration.item, _index: iteration.index, _total: iteration.total, ...own }
 }
 
 const NOTHING: JsonObject = {}
@@ -111,6 +111,7 @@ const commandMeta = (
   commandId: string,
   iteration: Iteration | null,
 ): JsonObject => ({
+  emitted_by: 'orchestrator',
   command_id: commandId,
   step: step.name,
   tool_kind: plan.toolKind,

@@ -85,7 +85,7 @@ describe('a cycle', () => {
     expect(simulation.status()).toBe('FAILED')
     expect(simulation.runs()).toHaveLength(5)
     expect(simulation.state().error).toBe(
-      "Orchestrator evaluate failed: Step 'start' ran 5 times, the most a step may run in one execution",
+      "Orchestrator evaluate failed: Step 'start': ran 5 times, the most a step may run in one execution",
     )
   })
 
@@ -94,7 +94,7 @@ describe('a cycle', () => {
     const simulation = createSimulation(graph, { limits: { runsPerExecution: 50 } })
     simulation.tell(started())
     expect(simulation.status()).toBe('FAILED')
-    expect(simulation.state().error).toBe('Orchestrator evaluate failed: 50 step runs, the most one execution may have')
+    expect(simulation.state().error).toBe("Orchestrator evaluate failed: Step 'start': would be run 51 of the execution, which may have 50")
   })
 
   it('shows the result of the latest run', () => {

@@ -14,7 +14,7 @@ import { collectionOf, windowOf } from './collection.ts'
 import { issueCommand } from './command.ts'
 import { isStopped } from './evolve.ts'
 import type { Session } from './session.ts'
-import { emit, scopeOf } from './session.ts'
+import { emit, FINAL, scopeOf } from './session.ts'
 import { skipStep } from './skip.ts'
 import { stepOf } from './state.ts'
 
@@ -22,9 +22,9 @@ export const enterStep = (session: Session, name: string, final = false): void =
   const step = session.graph.step(name)
   checkLimits(session, name)
   const scope = scopeOf(session)
-  if (!isAdmitted(step, scope)) return skipStep(session, name, 'guard')
+  if (!isAdmitted(step, scope)) return skipStep(session, name, 'guard', final)
   if (step.loop) {
-    emitEnter(session, step, final, loopContext(session, step.name, step.loop, scope))
+    emitEnter(session, step, final, loopContext(session, step.loop, scope))
     return refillLoop(session, name)
   }
   if (step.body.kind === 'none') return emitEnter(session, step, final, { tool: false })
@@ -33,11 +33,11 @@ export const enterStep = (session: Session, name: string, final = false): void =
 }
 
 const checkLimits = ({ state, environment: { limits } }: Session, name: string): void => {
-  if (stepOf(state, name).run >= limits.runsPerStep) {
-    throw new Error(`Step '${name}' ran ${limits.runsPerStep} times, the most a step may run in one execution`)
+  if ((state.steps.get(name)?.run ?? 0) >= limits.runsPerStep) {
+    throw new Error(`ran ${limits.runsPerStep} times, the most a step may run in one execution`)
   }
   if (state.stepRuns >= limits.runsPerExecution) {
-    throw new Error(`${limits.runsPerExecution} step runs, the most one execution may have`)
+    throw new Error(`would be run ${state.stepRuns + 1} of the execution, which may have ${limits.runsPerExecution}`)
   }
 }
 
@@ -50,12 +50,12 @@ const isAdmitted = (step: Step, scope: Scope): boolean => {
 const holds = (condition: Condition, scope: Scope): boolean =>
   typeof condition === 'boolean' ? condition : compileCondition(condition).test(scope)
 
-const loopContext = (session: Session, name: string, loop: Loop, scope: Scope): JsonObject => {
-  const items = collectionOf(name, loop, scope)
+const loopContext = (session: Session, loop: Loop, scope: Scope): JsonObject => {
+  const items = collectionOf(loop, scope)
   return {
     iterations_expected: items.length,
     iterator_var: loop.iterator,
-    window: windowOf(name, loop, scope, session.environment.limits),
+    window: windowOf(loop, scope, session.environment.limits),
     on_error: loop.onError,
     items,
   }
@@ -67,7 +67,7 @@ const emitEnter = (session: Session, step: Step, final: boolean, context: JsonOb
     nodeName: step.name,
     status: 'ENTERED',
     result: context ? { status: 'ENTERED', context } : { status: 'ENTERED' },
-    ...(final ? { meta: { emitted_by: 'orchestrator', final: true } } : {}),
+    ...(final ? { meta: FINAL } : {}),
   })
 }
 

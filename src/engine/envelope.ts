@@ -31,7 +31,7 @@ export const completedOutcome = (result: EventResult | null, status: string | nu
   const inner = isObject(context['result']) ? context['result'] : null
   const word = inner?.['status'] ?? context['status'] ?? status
   const ok = !isErrorStatus(word)
-  return { ok, data: reportedData(context), error: ok ? null : reportedError(context, String(word ?? 'error')) }
+  return { ok, data: reportedData(context), error: ok ? null : reportedError(context, typeof word === 'string' ? word : 'error') }
 }
 
 export const failedOutcome = (result: EventResult | null, error: string | null): Outcome => {
@@ -74,4 +74,4 @@ const toToolError = (raw: JsonObject, fallback: string): ToolError =>
     code: typeof raw['code'] === 'string' || typeof raw['code'] === 'number' ? String(raw['code']) : 'UNKNOWN',
     message: typeof raw['message'] === 'string' ? raw['message'] : fallback,
     retryable: raw['retryable'] === true,
-  }) as ToolError
+  })

@@ -5,6 +5,8 @@
  * 2. Unknown event types only advance the position.
  * 3. The first terminal event wins; whatever follows it changes nothing but the position.
  * 4. A report about a command without an entry in `commands` changes nothing: it ended before.
+ * 5. Only the control plane enters, skips and routes steps, writes variables, issues and releases commands. Events
+ *    of those types from anybody else are history.
  */
 import type { EventRecord } from '../contract/event.ts'
 import { canonicalEventType, EVENT, terminalStatusOf } from '../contract/event.ts'
@@ -15,13 +17,24 @@ import { callOutcome, commandIdOf, completedOutcome, failedOutcome } from './env
 import type { CommandState, LoopState, State, StepOutcome, StepState } from './state.ts'
 import { isTerminal, stepOf } from './state.ts'
 
+const CONTROL_EVENTS: ReadonlySet<string> = new Set([
+  EVENT.stepEnter,
+  EVENT.stepSkipped,
+  EVENT.stepExit,
+  EVENT.contextUpdated,
+  EVENT.commandIssued,
+  EVENT.commandReleased,
+])
+
 export const evolve = (state: State, event: EventRecord): void => {
   if (event.position <= state.position) return
   state.position = event.position
   if (isTerminal(state)) return
   const terminal = terminalStatusOf(event.eventType)
   if (terminal) return finish(state, event, terminal)
-  switch (canonicalEventType(event.eventType)) {
+  const type = canonicalEventType(event.eventType)
+  if (CONTROL_EVENTS.has(type) && event.meta['emitted_by'] !== 'orchestrator') return
+  switch (type) {
     case EVENT.started:
       return start(state, event)
     case EVENT.stepEnter:
@@ -53,6 +66,7 @@ export const evolve = (state: State, event: EventRecord): void => {
 }
 
 const start = (state: State, event: EventRecord): void => {
+  if (state.status !== null) return
   const context = isObject(event.context) ? event.context : {}
   const { meta } = event
   state.status = 'RUNNING'
@@ -119,6 +133,7 @@ const skipStep = (state: State, event: EventRecord): void => {
   const reason = event.result?.context?.['reason']
   if (reason === 'guard') {
     const step = activate(state, name)
+    if (event.meta['final'] === true) state.finalStepEntered = true
     step.error = null
     settle(state, name, step, event.eventId, 'bypassed')
     return
@@ -145,8 +160,7 @@ const markDead = (state: State, names: Json | undefined): void => {
 
 const exitStep = (state: State, event: EventRecord): void => {
   const name = event.nodeName
-  // A step.exit from a worker is history; only the orchestrator's routes.
-  if (name === null || event.meta['emitted_by'] !== 'orchestrator') return
+  if (name === null) return
   const context = event.result?.context ?? {}
   const step = stepOf(state, name)
   step.phase = 'rest'
@@ -214,10 +228,10 @@ const claimCommand = (state: State, event: EventRecord): void => {
 const releaseCommand = (state: State, event: EventRecord): void => {
   const command = commandOf(state, event)
   if (!command) return
+  if (event.meta['reason'] === 'handed_back' && command.workerId !== null) command.attempt -= 1
   command.workerId = null
   command.leaseToken = null
   command.early = null
-  if (event.meta['reason'] === 'handed_back') command.attempt -= 1
 }
 
 const callEnded = (state: State, event: EventRecord, { data, error }: Outcome): void => {
@@ -237,10 +251,9 @@ const endCommand = (state: State, event: EventRecord, reported: Outcome): void =
     endIteration(state, command, step, step.loop, event.eventId, { ok: reported.ok, data, error })
     return
   }
-  if (data !== undefined || reported.ok) {
-    step.data = data ?? null
-    step.looped = false
-  }
+  // A failed run without data leaves none: what an earlier run gave is not its result.
+  step.data = data === undefined && reported.ok ? null : data
+  step.looped = false
   step.error = error
   settle(state, command.step, step, event.eventId, reported.ok ? 'ok' : 'error')
 }
@@ -285,7 +298,7 @@ const settle = (state: State, name: string, step: StepState, eventId: string, ou
   if (step.outcome === 'error') state.counts.failed -= 1
   if (outcome === 'ok') {
     state.counts.completed += 1
-    state.lastCompleted = name
+    if (step.data !== undefined) state.lastCompleted = name
   }
   if (outcome === 'error') state.counts.failed += 1
   step.phase = 'settled'

@@ -50,7 +50,7 @@ export const endWith = (session: Session, draft: EventDraft): string => {
   return emit(session, draft).eventId
 }
 
-/** Data of `end` if it ran, else of the step that completed last. */
+/** Data of `end` if it ran, else of the step that completed last. Steps without a tool have none to give. */
 const finalResult = ({ graph, state }: Session): Json => {
   const name = completed(state, 'end') ? 'end' : state.lastCompleted
   const step = name === null ? undefined : state.steps.get(name)
@@ -58,4 +58,7 @@ const finalResult = ({ graph, state }: Session): Json => {
   return plainOf(stepView(step, graph.step(name).body.kind === 'pipeline'))
 }
 
-const completed = (state: State, name: string): boolean => state.steps.get(name)?.outcome === 'ok'
+const completed = (state: State, name: string): boolean => {
+  const step = state.steps.get(name)
+  return step?.outcome === 'ok' && step.data !== undefined
+}

@@ -179,7 +179,7 @@ describe('collections', () => {
       const simulation = runThrough(looping(`{in: '${source}', iterator: item}`), noop, started())
       expect(simulation.status()).toBe('FAILED')
       expect(simulation.state().error).toBe(
-        `Orchestrator evaluate failed: Step 'L': loop.in '${source}' gave ${word}; it must be a list, a mapping, a text or a number`,
+        `Orchestrator evaluate failed: Step 'L': loop.in "${source}" gave ${word}; it must be a list, a mapping, a text or a number`,
       )
     }
   })

@@ -28,6 +28,7 @@ const writtenSet = (entries: readonly SetEntry[]): JsonObject =>
 
 const writtenRule = (rule: PolicyRule): JsonObject => ({
   when: rule.when,
+  // oxlint-disable-next-line unicorn/no-thenable -- the word of the playbook language
   then: {
     do: rule.do,
     attempts: rule.attempts,

@@ -14,9 +14,9 @@ export const nextReady = (graph: Graph, state: State): string | null => {
   if (state.tokens.length === 0) return null
   const waiting = [...new Set(state.tokens.map((token) => token.to))].filter((name) => !isActive(state, name))
   const ready = waiting.filter((name) => isReady(graph, state, name))
-  if (ready.length > 0) return first(ready, graph.order)
+  if (ready.length > 0) return first(ready, (name) => graph.order(name))
   const idle = state.running.size === 0 && state.settled.length === 0
-  return idle && waiting.length > 0 ? first(waiting, graph.walkOrder) : null
+  return idle && waiting.length > 0 ? first(waiting, (name) => graph.walkOrder(name)) : null
 }
 
 const first = (names: readonly string[], order: (name: string) => number): string =>

@@ -93,7 +93,9 @@ const leaseProblem = (command: CommandState, input: ReportInput, type: string): 
 
 const draftOf = (input: ReportInput, commandId: string | null): EventDraft => {
   const status = input.status ?? defaultEventStatus(input.eventType)
-  const meta: JsonObject = commandId === null ? input.meta : { ...input.meta, command_id: commandId }
+  // Whose decision an event is cannot be claimed by a client.
+  const { emitted_by: _emittedBy, ...given } = input.meta
+  const meta: JsonObject = commandId === null ? given : { ...given, command_id: commandId }
   return {
     eventType: input.eventType,
     nodeName: input.step,

@@ -74,8 +74,9 @@ const recordExit = (session: Session, step: Step, run: StepState, fired: readonl
   const dead = [...new Set(step.arcs.map((arc) => arc.to))].filter((to) => !next.includes(to))
   const strayed = session.graph.playbook.executor.noNextIsError && step.arcs.length > 0 && fired.length === 0
   const failed = run.outcome === 'error'
-  const handled = failed && (fired.length > 0 || step.onError === 'continue')
-  const error = strayed && !failed ? `No arc of step '${step.name}' matched` : failed ? (run.error?.message ?? 'failed') : null
+  const handled = failed && !strayed && (fired.length > 0 || step.onError === 'continue')
+  const failedAlone = failed && step.onError !== 'continue'
+  const error = strayed && !failedAlone ? `No arc of step '${step.name}' matched` : failed ? (run.error?.message ?? 'failed') : null
   const status = failed || strayed ? 'FAILED' : 'COMPLETED'
   const context: Record<string, Json> = { next, run: run.run }
   if (dead.length > 0) context['dead'] = dead

@@ -72,14 +72,19 @@ const stepsView = (state: State): View => ({
 
 /** Every variable by name, as plain data: what `{{ ctx }}` is, and what code that asks for the context gets. */
 export const wholeContext = (graph: Graph, state: State, locals: Locals = NO_LOCALS): JsonObject => {
-  const all: Record<string, Json> = { path: state.path, ...state.workload }
-  for (const name of state.steps.keys()) {
+  const results = [...state.steps.keys()].flatMap((name): [string, Json][] => {
     const value = stepResult(graph, state, name)
-    if (value !== undefined) all[name] = plainOf(value)
+    return value === undefined ? [] : [[name, plainOf(value)]]
+  })
+  return {
+    path: state.path,
+    ...state.workload,
+    ...Object.fromEntries(results),
+    ...state.vars,
+    ...Object.fromEntries(Object.keys(locals).map((name) => [name, plainOf(locals[name])])),
+    execution_id: state.executionId,
+    catalog_id: state.catalogId,
   }
-  Object.assign(all, state.vars)
-  for (const name of Object.keys(locals)) all[name] = plainOf(locals[name])
-  return { ...all, execution_id: state.executionId, catalog_id: state.catalogId }
 }
 
 export const plainOf = (value: unknown): Json => (isView(value) ? value.plain() : ((value as Json | undefined) ?? null))

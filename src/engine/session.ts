@@ -74,6 +74,9 @@ export interface EventDraft {
 
 const ORCHESTRATOR: JsonObject = { emitted_by: 'orchestrator' }
 
+/** Meta of what happens to the final step. */
+export const FINAL: JsonObject = { ...ORCHESTRATOR, final: true }
+
 export const emit = (session: Session, draft: EventDraft): EventRecord => {
   const { state, environment } = session
   const event: EventRecord = {

@@ -2,7 +2,7 @@
 import { EVENT } from '../contract/event.ts'
 import type { Json } from '../contract/json.ts'
 import type { Session } from './session.ts'
-import { emit } from './session.ts'
+import { emit, FINAL } from './session.ts'
 
 /**
  * `guard`: its own condition said no; it is bypassed and its arcs are evaluated.
@@ -10,7 +10,7 @@ import { emit } from './session.ts'
  */
 export type SkipReason = 'guard' | 'dead_path' | 'upstream_failed'
 
-export const skipStep = (session: Session, name: string, reason: SkipReason): void => {
+export const skipStep = (session: Session, name: string, reason: SkipReason, final = false): void => {
   const context: Record<string, Json> = { reason }
   if (reason !== 'guard') {
     const dead = [...new Set(session.graph.step(name).arcs.map((arc) => arc.to))].filter((to) => to !== name)
@@ -21,5 +21,6 @@ export const skipStep = (session: Session, name: string, reason: SkipReason): vo
     nodeName: name,
     status: 'SKIPPED',
     result: { status: 'SKIPPED', context },
+    ...(final ? { meta: FINAL } : {}),
   })
 }

@@ -1,7 +1,7 @@
 /** State as text and back: what a snapshot stores. Text of equal states is equal, key order included. */
 import type { Json } from '../contract/json.ts'
 import type { CommandState, State, StepState } from './state.ts'
-import { createState } from './state.ts'
+import { createState, createStep } from './state.ts'
 
 /** Grows when the shape of State changes; snapshots of another format are ignored and folded anew. */
 export const SNAPSHOT_FORMAT = 1
@@ -31,8 +31,8 @@ export const decodeState = (text: string): State | null => {
   return {
     ...createState(rest.executionId),
     ...rest,
-    // A step without data has no `data` key in the text, but the fold keeps the key.
-    steps: new Map(steps.map(([name, step]) => [name, { ...step, data: step.data }])),
+    // A step without data has no `data` key in the text, but the fold keeps the key, at its place.
+    steps: new Map(steps.map(([name, step]) => [name, { ...createStep(), ...step }])),
     commands: new Map(commands.map((command) => [command.commandId, command])),
     running: new Set(running),
     deadTargets: new Set(deadTargets),

@@ -13,7 +13,7 @@ const workloadOf = (head: string, payload: JsonObject = {}): Json => {
   const simulation = createSimulation(aPlaybook(`  - {step: start, ${NOOP}}`, head))
   const { reply } = simulation.tell(started(payload))
   expect(reply.ok).toBe(true)
-  return (simulation.events[0]?.context as JsonObject)['workload'] ?? null
+  return simulation.state().workload
 }
 
 describe('the workload', () => {

@@ -2,7 +2,8 @@
 import { EVENT } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { renderValue } from '../template/render.ts'
-import type { Scope } from '../template/scope.ts'
+import type { Scope, View } from '../template/scope.ts'
+import { VIEW } from '../template/scope.ts'
 import { advance } from './advance.ts'
 import { renderIn } from './collection.ts'
 import type { Reply, StartInput } from './input.ts'
@@ -15,6 +16,7 @@ export const startExecution = (session: Session, input: StartInput): Reply => {
   const { state, environment, graph } = session
   if (state.status !== null) return refused('conflict', `Execution ${state.executionId} has already started`)
   const workload = effectiveWorkload(session, input)
+  if (typeof workload === 'string') return refused('invalid', workload)
   const { eventId } = emit(session, {
     eventType: EVENT.started,
     nodeName: input.path,
@@ -62,11 +64,12 @@ const typeWord = (value: Json): string => {
 /**
  * The playbook's defaults overlaid by the payload, top-level keys only. Templates in defaults are rendered once,
  * those in the payload never. A default that reads itself sees the payload, one that reads another default sees
- * it rendered.
+ * it rendered. Text instead of a mapping says which default cannot be rendered, and why.
  */
-const effectiveWorkload = (session: Session, { payload, catalogId, path }: StartInput): JsonObject => {
+const effectiveWorkload = (session: Session, { payload, catalogId, path }: StartInput): JsonObject | string => {
   const { environment, state, graph } = session
   const defaults = graph.playbook.workload
+  const keys = [...new Set([...Object.keys(defaults), ...Object.keys(payload)])]
   const rendered = new Map<string, Json>()
   const inProgress = new Set<string>()
   const valueOf = (key: string): Json | undefined => {
@@ -79,13 +82,20 @@ const effectiveWorkload = (session: Session, { payload, catalogId, path }: Start
     rendered.set(key, value)
     return value
   }
+  const all = (): JsonObject => Object.fromEntries(keys.map((key) => [key, valueOf(key) ?? null]))
+  const workload: View = { [VIEW]: true, get: valueOf, plain: all }
   const job = { uuid: state.executionId, id: state.executionId, execution_id: state.executionId }
-  const fixed: Record<string, Json> = { execution_id: state.executionId, catalog_id: catalogId, job, payload, input: payload, workload: { ...defaults, ...payload } }
+  const facts = { execution_id: state.executionId, catalog_id: catalogId, job, payload, input: payload, workload }
+  const fixed = new Map<string, unknown>(Object.entries(facts))
   const scope: Scope = {
     now: environment.now,
     uuid: environment.uuid,
-    lookup: (name) => fixed[name] ?? valueOf(name) ?? (name === 'path' ? path : undefined),
+    lookup: (name) => fixed.get(name) ?? valueOf(name) ?? (name === 'path' ? path : undefined),
   }
-  const keys = new Set([...Object.keys(defaults), ...Object.keys(payload)])
-  return Object.fromEntries([...keys].map((key) => [key, valueOf(key) ?? null]))
+  try {
+    return all()
+  } catch (error) {
+    // The default that failed is the innermost of those being rendered.
+    return `workload.${[...inProgress].at(-1)}: ${error instanceof Error ? error.message : String(error)}`
+  }
 }

@@ -42,7 +42,7 @@ export interface State {
   counts: StepCounts
   /** Newest step entered. */
   currentStep: string | null
-  /** The step whose data is the result of the execution so far: the last one that completed. */
+  /** The step whose data is the result of the execution so far: the last one that completed with data. */
   lastCompleted: string | null
   finalStepEntered: boolean
 }
@@ -160,23 +160,23 @@ export const createState = (executionId: string): State => ({
 
 export const isTerminal = (state: State): boolean => state.status !== null && state.status !== 'RUNNING'
 
+export const createStep = (): StepState => ({
+  run: 0,
+  entered: false,
+  phase: 'rest',
+  outcome: null,
+  handled: false,
+  blocked: false,
+  data: undefined,
+  error: null,
+  settledBy: null,
+  loop: null,
+  looped: false,
+})
+
+/** For the fold alone: it makes the step when there is none yet. */
 export const stepOf = (state: State, name: string): StepState => {
   let step = state.steps.get(name)
-  if (!step) {
-    step = {
-      run: 0,
-      entered: false,
-      phase: 'rest',
-      outcome: null,
-      handled: false,
-      blocked: false,
-      data: undefined,
-      error: null,
-      settledBy: null,
-      loop: null,
-      looped: false,
-    }
-    state.steps.set(name, step)
-  }
+  if (!step) state.steps.set(name, (step = createStep()))
   return step
 }

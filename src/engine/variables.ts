@@ -11,8 +11,16 @@ import { emit } from './session.ts'
 /** Renders all entries against one snapshot, then writes them together. */
 export const applySet = (session: Session, step: string, source: string, entries: readonly SetEntry[], scope: Scope): void => {
   if (entries.length === 0) return
-  const rendered = entries.map((entry) => ({ path: entry.path, value: renderValue(entry.value, scope) }))
+  const rendered = entries.map((entry) => ({ path: entry.path, value: renderEntry(entry, scope) }))
   writeVariables(session, step, source, rendered)
+}
+
+const renderEntry = ({ path, value }: SetEntry, scope: Scope): Json => {
+  try {
+    return renderValue(value, scope)
+  } catch (error) {
+    throw new Error(`set ${path.join('.')}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
 }
 
 /** Applies `_context_updates` of a worker's data: bare and `ctx.` keys, dots nest. */
@@ -33,17 +41,18 @@ interface Write {
 }
 
 const writeVariables = (session: Session, step: string, source: string, writes: readonly Write[]): void => {
-  const values: Record<string, Json> = {}
+  const { vars } = session.state
+  const values = new Map<string, Json>()
   for (const { path, value } of writes) {
     const [root = '', ...rest] = path
-    const current = Object.hasOwn(values, root) ? values[root] : session.state.vars[root]
-    values[root] = withNested(current, rest, value)
+    const written = Object.hasOwn(vars, root) ? vars[root] : undefined
+    values.set(root, withNested(values.has(root) ? values.get(root) : written, rest, value))
   }
   emit(session, {
     eventType: EVENT.contextUpdated,
     nodeName: step,
     status: 'CONTEXT',
-    result: { status: 'CONTEXT', context: { step, gen: session.trigger, source, values } },
+    result: { status: 'CONTEXT', context: { step, gen: session.trigger, source, values: Object.fromEntries(values) } },
   })
 }
 
@@ -51,5 +60,5 @@ const withNested = (current: Json | undefined, path: readonly string[], value: J
   const [key, ...rest] = path
   if (key === undefined) return value
   const base: JsonObject = isObject(current) ? current : {}
-  return { ...base, [key]: withNested(base[key], rest, value) }
+  return { ...base, [key]: withNested(Object.hasOwn(base, key) ? base[key] : undefined, rest, value) }
 }

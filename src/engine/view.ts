@@ -14,6 +14,7 @@ import { VIEW } from '../template/scope.ts'
 import type { StepState } from './state.ts'
 
 const SELF_NAMES = new Set(['data', 'result', 'context'])
+const OUTPUT_NAMES = new Set(['data', 'result', 'response'])
 
 const own = (data: JsonObject, key: string): Json | undefined => (Object.hasOwn(data, key) ? data[key] : undefined)
 
@@ -83,18 +84,19 @@ export const stepView = (step: StepState, isPipeline: boolean): unknown => {
 export const outputView = (step: StepState, value: unknown): View => {
   const failed = step.outcome === 'error'
   const inner = isView(value) ? value : null
+  const results = inner?.sequence?.()
   const member = (key: string): unknown => inner?.get?.(key)
   const plain = (): Json => inner?.plain() ?? (value as Json | undefined) ?? null
   const verdict = (): unknown => (failed ? 'error' : (member('status') ?? 'success'))
   return {
     [VIEW]: true,
     plain,
-    ...(inner?.sequence ? { sequence: inner.sequence } : {}),
+    ...(results ? { sequence: () => results } : {}),
     get: (key) => {
       if (key === 'status') return verdict()
       if (key === 'error') return failed ? errorValue(step.error) : (member('error') ?? null)
-      if (key === 'data' || key === 'result' || key === 'response') return member(key) ?? value ?? null
-      return member(key)
+      const found = member(key)
+      return found === undefined && OUTPUT_NAMES.has(key) ? (value ?? null) : found
     },
   }
 }

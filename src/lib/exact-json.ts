@@ -32,7 +32,8 @@ const quoteUnsafeIntegers = (text: string): string => {
   return copied === 0 ? text : pieces.join('') + text.slice(copied)
 }
 
-const isUnsafeInteger = (token: string): boolean => /^-?[1-9]\d{15,}$/.test(token) && !Number.isSafeInteger(Number(token))
+const isUnsafeInteger = (token: string): boolean =>
+  /^-?[1-9]\d{15,}$/.test(token) && !Number.isSafeInteger(Number(token))
 
 /** Index after the closing quote of the string that opens at `quote`. */
 const endOfString = (text: string, quote: number): number => {
@@ -74,7 +75,9 @@ export const exactJson = (value: unknown): string => {
 }
 
 const exactNumber = (item: unknown): unknown =>
-  typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item) ? JSON.rawJSON(item.toExponential()) : item
+  typeof item === 'number' && Number.isInteger(item) && !Number.isSafeInteger(item)
+    ? JSON.rawJSON(item.toExponential())
+    : item
 
 /**
  * Like `exactJson`, in a form that PostgreSQL takes: NUL characters and lone surrogates, which its text type cannot
@@ -82,7 +85,9 @@ const exactNumber = (item: unknown): unknown =>
  */
 export const storableJson = (value: unknown): string => {
   const text = exactJson(value)
-  return isStorable(text) ? text : JSON.stringify(value, (_key, item: unknown) => exactNumber(cleanKeysAndText(item)))
+  return isStorable(text)
+    ? text
+    : JSON.stringify(value, (_key, item: unknown) => exactNumber(cleanKeysAndText(item)))
 }
 
 export const storableText = (text: string): string => text.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -13,7 +13,8 @@ const TAG_BYTES = 16
 export const KEY_BYTES = 32
 
 export const createSealer = (key: Buffer): Sealer => {
-  if (key.length !== KEY_BYTES) throw new RangeError(`an encryption key has ${KEY_BYTES} bytes, got ${key.length}`)
+  if (key.length !== KEY_BYTES)
+    throw new RangeError(`an encryption key has ${KEY_BYTES} bytes, got ${key.length}`)
   return {
     seal: (text) => {
       const nonce = randomBytes(NONCE_BYTES)

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { createSnowflake, firstSnowflakeAt, machineIdOf, SNOWFLAKE_EPOCH_MS, snowflakeTime } from './snowflake.ts'
+import {
+  createSnowflake,
+  firstSnowflakeAt,
+  machineIdOf,
+  SNOWFLAKE_EPOCH_MS,
+  snowflakeTime,
+} from './snowflake.ts'
 
 const clockOf = (...times: number[]) => {
   let index = 0

@@ -45,7 +45,8 @@ export const createSnowflake = ({ machineId, now }: SnowflakeOptions): NextId =>
 export const snowflakeTime = (id: string): number => Number(BigInt(id) >> 22n) + SNOWFLAKE_EPOCH_MS
 
 /** The smallest id that can be made at an instant. */
-export const firstSnowflakeAt = (unixMs: number): string => (BigInt(unixMs - SNOWFLAKE_EPOCH_MS) << 22n).toString()
+export const firstSnowflakeAt = (unixMs: number): string =>
+  (BigInt(unixMs - SNOWFLAKE_EPOCH_MS) << 22n).toString()
 
 const FNV_OFFSET = 0xcbf29ce484222325n
 const FNV_PRIME = 0x100000001b3n

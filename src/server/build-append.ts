@@ -1,5 +1,6 @@
 /** From what a turn decided to what the store writes. */
 import type { LeasedCommand } from '../contract/command.ts'
+import { commandIdOf } from '../engine/envelope.ts'
 import type { CommandChange, Session } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
 import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../store/appender.ts'
@@ -36,7 +37,7 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
         eventId: event.eventId,
         executionId: event.executionId,
         position: event.position,
-        commandId: String(event.meta['command_id']),
+        commandId: commandIdOf(event.meta, undefined) ?? '',
         step: event.nodeName ?? '',
         toolKind: event.nodeType ?? '',
         pool: state.pool,
@@ -48,7 +49,9 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
       }
     }),
     // A row inserted by this very statement cannot be updated by it; its status above already tells the end.
-    changes: [...last.values()].filter((change) => !issuedIds.has(change.eventId)).map((change) => commandUpdate(state, change)),
+    changes: [...last.values()]
+      .filter((change) => !issuedIds.has(change.eventId))
+      .map((change) => commandUpdate(state, change)),
   }
 }
 

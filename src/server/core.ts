@@ -56,7 +56,10 @@ export interface Core {
   readonly log: Log
   /** Seconds a lease lasts without a heartbeat. */
   readonly leaseSeconds: number
-  start(playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Told & { executionId: string }>
+  start(
+    playbook: RegisteredPlaybook,
+    input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>,
+  ): Promise<Told & { executionId: string }>
   /** Hands an input to an execution. The answer comes after its events are on disk. */
   tell(executionId: string, input: Input): Promise<Told>
   /** Like `tell`, but a refusal is thrown as a ProblemError. */
@@ -76,7 +79,16 @@ export interface Core {
 const CACHED_EXECUTIONS = 10_000
 
 export const createCore = (options: CoreOptions): Core => {
-  const { shards, sealer, playbooks, dispatcher, nextId, log, cachedExecutions = CACHED_EXECUTIONS, leaseSeconds = DEFAULT_LEASE_SECONDS } = options
+  const {
+    shards,
+    sealer,
+    playbooks,
+    dispatcher,
+    nextId,
+    log,
+    cachedExecutions = CACHED_EXECUTIONS,
+    leaseSeconds = DEFAULT_LEASE_SECONDS,
+  } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const appenders = new Map(shards.all.map((database) => [database, createAppender({ database, sealer })]))
   const mailboxes = createLru<string, Mailbox>(cachedExecutions, (mailbox) => mailbox.isIdle())
@@ -84,7 +96,12 @@ export const createCore = (options: CoreOptions): Core => {
   let localSlots: LocalSlots | null = null
   let conflictCount = 0
 
-  const environment = (): Environment => ({ now: options.now().toISOString(), nextId, uuid: randomUUID, limits })
+  const environment = (): Environment => ({
+    now: options.now().toISOString(),
+    nextId,
+    uuid: randomUUID,
+    limits,
+  })
 
   const deps: MailboxDeps = {
     environment,
@@ -176,5 +193,12 @@ const only = ({ replies: [reply], ...rest }: Answer): Told => {
   return { ...rest, reply }
 }
 
-export const toError = ({ code, message, details }: { code: ProblemError['code']; message: string; details?: ProblemError['details'] }): ProblemError =>
-  new ProblemError(code, message, details === undefined ? {} : { details })
+export const toError = ({
+  code,
+  message,
+  details,
+}: {
+  code: ProblemError['code']
+  message: string
+  details?: ProblemError['details']
+}): ProblemError => new ProblemError(code, message, details === undefined ? {} : { details })

@@ -23,7 +23,11 @@ export const execute = async (core: Core, request: ExecuteRequest): Promise<Star
   const { reply, state, executionId } = answer
   if (!reply.ok) throw toError(reply.problem)
   // The execution exists and has failed: its first command could not be built.
-  if (state?.status === 'FAILED' && state.counts.entered <= 1 && state.error?.startsWith('Orchestrator evaluate failed')) {
+  if (
+    state?.status === 'FAILED' &&
+    state.counts.entered <= 1 &&
+    state.error?.startsWith('Orchestrator evaluate failed')
+  ) {
     throw new ProblemError('invalid', state.error, { details: { execution_id: executionId } })
   }
   return { execution_id: executionId, status: 'started', commands_generated: generated(answer) }
@@ -36,7 +40,8 @@ const generated = ({ state, commandsGenerated }: Awaited<ReturnType<Core['start'
 }
 
 const resolvePlaybook = async (core: Core, request: ExecuteRequest): Promise<RegisteredPlaybook> => {
-  if (request.catalog_id !== undefined && request.catalog_id !== null) return core.playbooks.byId(request.catalog_id)
+  if (request.catalog_id !== undefined && request.catalog_id !== null)
+    return core.playbooks.byId(request.catalog_id)
   if (!request.path) throw new ProblemError('invalid', "Either 'path' or 'catalog_id' must be provided")
   return core.playbooks.byPath(request.path, parseVersion(request.version ?? null))
 }
@@ -48,4 +53,3 @@ const poolOf = ({ execution_pool }: ExecuteRequest, { path }: RegisteredPlaybook
   const [prefix] = path.split('/')
   return path.includes('/') && (prefix === 'system' || prefix === 'subscription') ? prefix : 'shared'
 }
-

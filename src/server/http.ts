@@ -15,9 +15,16 @@ export const check = <S extends z.ZodType>(schema: S, value: unknown): z.output<
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
   const issues = result.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
-  const [first] = issues
-  const message = first ? (first.path === '' || first.message.startsWith('Invalid ') ? first.message : `${first.path}: ${first.message}`) : 'invalid request'
-  throw new ProblemError('invalid', message, { details: { issues } })
+  throw new ProblemError('invalid', describeIssue(issues[0]), { details: { issues } })
+}
+
+/** The issue with its place, unless its own words name it. */
+const describeIssue = (issue: { path: string; message: string } | undefined): string => {
+  if (!issue) return 'invalid request'
+  const { path, message } = issue
+  return path === '' || message.startsWith('Invalid ') || message.includes(path)
+    ? message
+    : `${path}: ${message}`
 }
 
 /** The id in a path, such as `/executions/{execution_id}`. */
@@ -37,7 +44,12 @@ export const installJsonParser = (app: FastifyInstance): void => {
       done(null, withoutPrototypeKeys(parseJson(text)))
     } catch (error) {
       if (error instanceof ProblemError) return done(error)
-      done(new ProblemError('bad_request', `The body is not JSON: ${error instanceof Error ? error.message : String(error)}`))
+      done(
+        new ProblemError(
+          'bad_request',
+          `The body is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+        ),
+      )
     }
     return undefined
   })
@@ -50,21 +62,30 @@ const MAX_DEPTH = 500
 const withoutPrototypeKeys = (value: unknown): unknown => {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH) throw new ProblemError('invalid', `The body is nested more than ${MAX_DEPTH} levels deep`)
+    if (depth > MAX_DEPTH)
+      throw new ProblemError('invalid', `The body is nested more than ${MAX_DEPTH} levels deep`)
     const next: unknown[] = []
     for (const item of level) {
       if (typeof item !== 'object' || item === null) continue
       if (Object.hasOwn(item, '__proto__')) delete (item as Record<string, unknown>)['__proto__']
-      for (const child of Object.values(item)) if (typeof child === 'object' && child !== null) next.push(child)
+      for (const child of Object.values(item))
+        if (typeof child === 'object' && child !== null) next.push(child)
     }
     level = next
   }
   return value
 }
 
-const sendProblem = async (reply: FastifyReply, code: ProblemCode, message: string, details?: unknown): Promise<void> => {
+const sendProblem = async (
+  reply: FastifyReply,
+  code: ProblemCode,
+  message: string,
+  details?: unknown,
+): Promise<void> => {
   const status = PROBLEM_STATUS[code]
-  await reply.code(status).send({ error: message, status, code, ...(details === undefined ? {} : { details }) })
+  await reply
+    .code(status)
+    .send({ error: message, status, code, ...(details === undefined ? {} : { details }) })
 }
 
 const FRAMEWORK_CODES: Readonly<Record<string, ProblemCode>> = {
@@ -84,7 +105,8 @@ export const createErrorHandler =
     if (problem) return sendProblem(reply, problem.code, problem.message, problem.details)
     const known = FRAMEWORK_CODES[error.code ?? '']
     if (known) return sendProblem(reply, known, error.message)
-    if (error.statusCode !== undefined && error.statusCode < 500) return sendProblem(reply, 'bad_request', error.message)
+    if (error.statusCode !== undefined && error.statusCode < 500)
+      return sendProblem(reply, 'bad_request', error.message)
     log.error({ method: request.method, url: request.url, error }, 'request failed')
     return sendProblem(reply, 'internal', 'Internal error; the server log has the details')
   }
@@ -96,16 +118,25 @@ export const installErrorHandlers = (app: FastifyInstance, log: Log): void => {
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? ''
     const allowed = allowedMethods(path)
-    if (allowed.length === 0) return sendProblem(reply, 'not_found', `no route matched ${request.method} ${path}`)
+    if (allowed.length === 0)
+      return sendProblem(reply, 'not_found', `no route matched ${request.method} ${path}`)
     void reply.header('allow', allowed.join(', '))
-    return sendProblem(reply, 'method_not_allowed', `${path} does not take ${request.method}; it takes ${allowed.join(', ')}`)
+    return sendProblem(
+      reply,
+      'method_not_allowed',
+      `${path} does not take ${request.method}; it takes ${allowed.join(', ')}`,
+    )
   })
 }
 
 /** A request that is not HTTP never becomes a request: the answer is written to the bare connection. */
 export const refuseBrokenRequest = (error: Error, socket: Socket): void => {
   if (!socket.writable) return void socket.destroy()
-  const body = JSON.stringify({ error: `Malformed HTTP request: ${error.message}`, status: 400, code: 'bad_request' })
+  const body = JSON.stringify({
+    error: `Malformed HTTP request: ${error.message}`,
+    status: 400,
+    code: 'bad_request',
+  })
   const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
   socket.end(`${head}\r\n\r\n${body}`)
 }

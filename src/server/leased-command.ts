@@ -8,7 +8,10 @@ export interface Lease {
   readonly attempt: number
 }
 
-export const toLeasedCommand = (issued: EventRecord, { commandId, leaseToken, attempt }: Lease): LeasedCommand => ({
+export const toLeasedCommand = (
+  issued: EventRecord,
+  { commandId, leaseToken, attempt }: Lease,
+): LeasedCommand => ({
   executionId: issued.executionId,
   eventId: issued.eventId,
   commandId,

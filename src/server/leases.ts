@@ -40,14 +40,23 @@ export const createLeases = (core: Core): Leases => {
   /** Records a lease taken on a row; null when the execution has moved on meanwhile. */
   const record = async (database: Database, row: LeasedRow, workerId: string): Promise<Leased | null> => {
     const [{ reply, state }, issued] = await Promise.all([
-      core.tell(row.execution_id, { type: 'claim', commandId: row.command_id, workerId, leaseToken: row.lease_token }),
+      core.tell(row.execution_id, {
+        type: 'claim',
+        commandId: row.command_id,
+        workerId,
+        leaseToken: row.lease_token,
+      }),
       readEventAt(database, row.execution_id, row.position, sealer),
     ])
     if (reply.ok && issued) {
       const attempt = state?.commands.get(row.command_id)?.attempt ?? row.attempt
-      return { ...toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt }), leaseUntil: row.lease_until }
+      return {
+        ...toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt }),
+        leaseUntil: row.lease_until,
+      }
     }
-    if (!reply.ok && reply.problem.code === 'conflict') await dismissLostHolder(database, row, workerId, state)
+    if (!reply.ok && reply.problem.code === 'conflict')
+      await dismissLostHolder(database, row, workerId, state)
     return null
   }
 
@@ -55,11 +64,21 @@ export const createLeases = (core: Core): Leases => {
    * The log names another holder. If the row is still ours, that holder's lease ran out before it was recorded; it
    * is released, which puts the row back into the queue. Else somebody took the command over in the meantime.
    */
-  const dismissLostHolder = async (database: Database, row: LeasedRow, workerId: string, state: State | null): Promise<void> => {
+  const dismissLostHolder = async (
+    database: Database,
+    row: LeasedRow,
+    workerId: string,
+    state: State | null,
+  ): Promise<void> => {
     const now = await readCommand(database, row.event_id)
     if (now?.status !== 'CLAIMED' || now.worker_id !== workerId || now.lease_token !== row.lease_token) return
     const leaseToken = state?.commands.get(row.command_id)?.leaseToken ?? null
-    await core.tell(row.execution_id, { type: 'release', commandId: row.command_id, leaseToken, reason: 'lease_expired' })
+    await core.tell(row.execution_id, {
+      type: 'release',
+      commandId: row.command_id,
+      leaseToken,
+      reason: 'lease_expired',
+    })
   }
 
   const leaseNow = async ({ pool, workerId, max }: LeaseRequest): Promise<readonly Leased[]> => {
@@ -95,17 +114,29 @@ export const createLeases = (core: Core): Leases => {
       }
     },
     claim: async (eventId, workerId) => {
-      const database = await findFirst(shards, async (candidate) => ((await readCommand(candidate, eventId)) ? candidate : null))
+      const database = await findFirst(shards, async (candidate) =>
+        (await readCommand(candidate, eventId)) ? candidate : null,
+      )
       if (!database) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
       const row = await leaseCommand(database, { eventId, workerId, leaseSeconds: LONG_LEASE_SECONDS })
-      return (row && (await record(database, row, workerId))) ?? (await reclaim(core, database, eventId, workerId))
+      return (
+        (row && (await record(database, row, workerId))) ?? (await reclaim(core, database, eventId, workerId))
+      )
     },
     heartbeat: async (workerId, leases) => {
-      const byShard = Map.groupBy(leases.map((lease, index) => ({ lease, index })), ({ lease }) => shards.of(lease.executionId))
+      const byShard = Map.groupBy(
+        leases.map((lease, index) => ({ lease, index })),
+        ({ lease }) => shards.of(lease.executionId),
+      )
       const answers: HeartbeatStatus[] = leases.map(() => 'lost')
       for (const [database, group] of byShard) {
-        const statuses = await extendLeases(database, { workerId, leases: group.map(({ lease }) => lease), leaseSeconds })
-        for (const [nth, { index }] of group.entries()) answers[index] = heartbeatStatus(statuses[nth] ?? null)
+        const statuses = await extendLeases(database, {
+          workerId,
+          leases: group.map(({ lease }) => lease),
+          leaseSeconds,
+        })
+        for (const [nth, { index }] of group.entries())
+          answers[index] = heartbeatStatus(statuses[nth] ?? null)
       }
       return answers
     },
@@ -114,9 +145,15 @@ export const createLeases = (core: Core): Leases => {
         leases.map(async ({ executionId, eventId, leaseToken }) => {
           const row = await readCommand(shards.of(executionId), eventId)
           if (!row) return
-          const { reply } = await core.tell(executionId, { type: 'release', commandId: row.command_id, leaseToken, reason: 'handed_back' })
+          const { reply } = await core.tell(executionId, {
+            type: 'release',
+            commandId: row.command_id,
+            leaseToken,
+            reason: 'handed_back',
+          })
           // A lease that is not held any more needs no handing back.
-          if (!reply.ok && reply.problem.code !== 'lease_lost' && reply.problem.code !== 'already_terminal') throw toError(reply.problem)
+          if (!reply.ok && reply.problem.code !== 'lease_lost' && reply.problem.code !== 'already_terminal')
+            throw toError(reply.problem)
         }),
       )
     },
@@ -124,14 +161,22 @@ export const createLeases = (core: Core): Leases => {
 }
 
 /** A claim of a row that is not waiting: the holder itself gets its lease again, everybody else a refusal. */
-const reclaim = async (core: Core, database: Database, eventId: string, workerId: string): Promise<Leased> => {
+const reclaim = async (
+  core: Core,
+  database: Database,
+  eventId: string,
+  workerId: string,
+): Promise<Leased> => {
   const row = await readCommand(database, eventId)
-  if (row?.status === 'PENDING') throw new ProblemError('conflict', 'Command is being handed over; claim it again')
+  if (row?.status === 'PENDING')
+    throw new ProblemError('conflict', 'Command is being handed over; claim it again')
   if (row?.status !== 'CLAIMED') {
-    const message = row?.status === 'CANCELLED' ? 'Execution has been cancelled' : 'Command already reached terminal state'
+    const message =
+      row?.status === 'CANCELLED' ? 'Execution has been cancelled' : 'Command already reached terminal state'
     throw new ProblemError('already_terminal', message)
   }
-  if (row.worker_id !== workerId) throw new ProblemError('conflict', `Command already claimed by ${row.worker_id ?? 'another worker'}`)
+  if (row.worker_id !== workerId)
+    throw new ProblemError('conflict', `Command already claimed by ${row.worker_id ?? 'another worker'}`)
   const issued = await readEventAt(database, row.execution_id, row.position, core.sealer)
   if (!issued) throw new Error(`the command.issued event of command ${row.command_id} is missing`)
   const lease = { commandId: row.command_id, leaseToken: row.lease_token, attempt: row.attempt }

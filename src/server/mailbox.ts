@@ -12,6 +12,7 @@ import type { LeasedCommand } from '../contract/command.ts'
 import type { EventRecord } from '../contract/event.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { decide } from '../engine/decide.ts'
+import { commandIdOf } from '../engine/envelope.ts'
 import type { Graph } from '../engine/graph.ts'
 import type { Input, Reply } from '../engine/input.ts'
 import { refused } from '../engine/input.ts'
@@ -97,10 +98,11 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
 
   const takeTurn = async (letters: readonly Letter[]): Promise<void> => {
     let turn = letters
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS;) {
       if (!(await ensureState()) || !state || !graph) {
         const problem = refused('not_found', `Execution not found: ${executionId}`)
-        for (const letter of turn) letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
+        for (const letter of turn)
+          letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
         return
       }
       const outcome = await decideAndAppend(turn, state, graph)
@@ -117,7 +119,10 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         if (turn.length === 0) return
       }
     }
-    throw new ProblemError('unavailable', `Execution ${executionId} is being changed by too many writers at once; try again`)
+    throw new ProblemError(
+      'unavailable',
+      `Execution ${executionId} is being changed by too many writers at once; try again`,
+    )
   }
 
   const ensureState = async (): Promise<boolean> => {
@@ -132,7 +137,11 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   }
 
   /** `conflict`: the state was not the current one. A letter: it was refused and answered; decide without it. */
-  const decideAndAppend = async (turn: readonly Letter[], decided: State, decidedGraph: Graph): Promise<'done' | 'conflict' | Letter> => {
+  const decideAndAppend = async (
+    turn: readonly Letter[],
+    decided: State,
+    decidedGraph: Graph,
+  ): Promise<'done' | 'conflict' | Letter> => {
     const expectedVersion = decided.position
     const session = createSession(decidedGraph, decided, deps.environment())
     const answers: Answer[] = []
@@ -167,12 +176,14 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     return 'done'
   }
 
-  const isCurrent = async (version: number): Promise<boolean> => current || (await deps.currentVersion(executionId)) === version
+  const isCurrent = async (version: number): Promise<boolean> =>
+    current || (await deps.currentVersion(executionId)) === version
 
   const decideLetter = async (session: Session, { inputs }: Letter): Promise<readonly Reply[]> => {
     const replies: Reply[] = []
     for (const input of inputs) {
-      const repeat = input.type === 'report' && input.eventId !== null ? await findRepeat(session, input.eventId) : null
+      const repeat =
+        input.type === 'report' && input.eventId !== null ? await findRepeat(session, input.eventId) : null
       const reply = repeat ?? decide(session, input)
       replies.push(reply)
       if (!reply.ok) break
@@ -182,15 +193,22 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
 
   /** An id given by the sender may be in the log already: then this is a repeat. */
   const findRepeat = async (session: Session, eventId: string): Promise<Reply | null> => {
-    const repeated = session.events.some((event) => event.eventId === eventId) || (await deps.hasEvent(executionId, eventId))
+    const repeated =
+      session.events.some((event) => event.eventId === eventId) || (await deps.hasEvent(executionId, eventId))
     return repeated ? { ok: true, eventId, duplicate: true } : null
   }
 
-  const afterCommit = (session: Session, turn: readonly Letter[], answers: readonly Answer[], local: readonly LeasedCommand[]): void => {
+  const afterCommit = (
+    session: Session,
+    turn: readonly Letter[],
+    answers: readonly Answer[],
+    local: readonly LeasedCommand[],
+  ): void => {
     current = true
     answerAll(turn, answers)
     const waitingPools = new Set<string>()
-    if (session.issued.length > local.length || session.changes.some((change) => change.status === 'PENDING')) waitingPools.add(session.state.pool)
+    if (session.issued.length > local.length || session.changes.some((change) => change.status === 'PENDING'))
+      waitingPools.add(session.state.pool)
     deps.committed(session.state, session.events, waitingPools)
     if (local.length > 0) deps.localSlots()?.deliver(local)
     if (!isTerminal(session.state) && isSnapshotDue(session.state.position, snapshotPosition)) {
@@ -205,8 +223,9 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     if (!slots || session.issued.length === 0) return []
     const claimed: LeasedCommand[] = []
     for (const issued of session.issued) {
-      const commandId = String(issued.meta['command_id'])
-      if (!session.state.commands.has(commandId) || !slots.reserve(session.state.pool, issued.nodeType ?? '')) continue
+      const commandId = commandIdOf(issued.meta, undefined) ?? ''
+      if (!session.state.commands.has(commandId) || !slots.reserve(session.state.pool, issued.nodeType ?? ''))
+        continue
       decide(session, { type: 'claim', commandId, workerId: slots.workerId, leaseToken: LOCAL_TOKEN })
       claimed.push(toLeasedCommand(issued, { commandId, leaseToken: LOCAL_TOKEN, attempt: 1 }))
     }

@@ -4,7 +4,6 @@
  * the next one, so each sees every version registered before it asked.
  */
 import { ProblemError } from '../contract/problem.ts'
-import type { Json } from '../contract/json.ts'
 import type { Graph } from '../engine/graph.ts'
 import { createGraph } from '../engine/graph.ts'
 import { createLru } from '../lib/lru.ts'
@@ -52,7 +51,10 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
       const running = findCatalogEntry(cluster, path, null)
       const entry = { running, next: null as Promise<CatalogRow | null> | null }
       lookups.set(path, entry)
-      void running.catch(() => null).finally(() => entry.next ?? lookups.delete(path))
+      const forget = (): void => {
+        if (!entry.next) lookups.delete(path)
+      }
+      running.then(forget, forget)
       return running
     }
     if (!lookup.next) {
@@ -76,7 +78,11 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
     },
     byPath: async (path, version) => {
       const row = version === null ? await newest(path) : await findCatalogEntry(cluster, path, version)
-      if (!row) throw new ProblemError('not_found', version === null ? `Playbook not found: ${path}` : `Playbook not found: ${path} version ${version}`)
+      if (!row)
+        throw new ProblemError(
+          'not_found',
+          version === null ? `Playbook not found: ${path}` : `Playbook not found: ${path} version ${version}`,
+        )
       return parse(row)
     },
   }
@@ -84,7 +90,10 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
 
 const parseGraph = (row: CatalogRow): Graph => {
   if (row.kind !== 'playbook') {
-    throw new ProblemError('invalid', `Catalog entry ${row.catalog_id} (${row.path}) is of kind ${row.kind}, not a playbook`)
+    throw new ProblemError(
+      'invalid',
+      `Catalog entry ${row.catalog_id} (${row.path}) is of kind ${row.kind}, not a playbook`,
+    )
   }
   const result = parsePlaybook(row.content)
   if (!result.ok) throw playbookProblem(result.kind, result.problems)
@@ -96,7 +105,11 @@ export const playbookProblem = (kind: 'yaml' | 'invalid', problems: readonly Dia
   const [first] = errors
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''
   const place = first ? ` at line ${first.line}, column ${first.column}` : ''
-  return new ProblemError(kind === 'yaml' ? 'bad_request' : 'invalid', `${first?.message ?? 'Invalid playbook'}${place}${more}`, {
-    details: { problems: problems.map((problem) => ({ ...problem }) as Json) },
-  })
+  return new ProblemError(
+    kind === 'yaml' ? 'bad_request' : 'invalid',
+    `${first?.message ?? 'Invalid playbook'}${place}${more}`,
+    {
+      details: { problems: problems.map((problem) => ({ ...problem })) },
+    },
+  )
 }

@@ -24,7 +24,12 @@ export const createReaper = (core: Core, { intervalMs = 1000 }: { intervalMs?: n
         const rows = await takeExpired(database, { reaperId, max: BATCH, leaseSeconds: OWN_LEASE_SECONDS })
         await Promise.all(
           rows.map((row) =>
-            core.tell(row.execution_id, { type: 'release', commandId: row.command_id, leaseToken: null, reason: 'lease_expired' }),
+            core.tell(row.execution_id, {
+              type: 'release',
+              commandId: row.command_id,
+              leaseToken: null,
+              reason: 'lease_expired',
+            }),
           ),
         )
         ended += rows.length

@@ -16,7 +16,11 @@ export interface Registration {
   readonly warnings: readonly Diagnostic[]
 }
 
-export const registerDocument = async (core: Core, given: string, resourceType: string): Promise<Registration> => {
+export const registerDocument = async (
+  core: Core,
+  given: string,
+  resourceType: string,
+): Promise<Registration> => {
   const content = storableText(decodeContent(given))
   const document = readMapping(content)
   const kind = (typeof document['kind'] === 'string' ? document['kind'] : resourceType).toLowerCase()
@@ -49,7 +53,8 @@ const checkPlaybook = (content: string): readonly Diagnostic[] => {
 /** The text itself, or base64 of it. */
 const decodeContent = (given: string): string => {
   const compact = given.replaceAll(/\s+/g, '')
-  if (compact.length === 0 || compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact)) return given
+  if (compact.length === 0 || compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact))
+    return given
   const decoded = Buffer.from(compact, 'base64')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(decoded)
@@ -64,6 +69,8 @@ const readMapping = (content: string): JsonObject => {
   return result.document
 }
 
-const textOf = (value: Json | undefined): string | null => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+const textOf = (value: Json | undefined): string | null =>
+  typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 
-const optionalJson = (value: Json | undefined): string | null => (value === undefined || value === null ? null : storableJson(value))
+const optionalJson = (value: Json | undefined): string | null =>
+  value === undefined || value === null ? null : storableJson(value)

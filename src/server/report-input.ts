@@ -5,7 +5,8 @@ import { ProblemError } from '../contract/problem.ts'
 import type { ReportInput } from '../engine/input.ts'
 import { namedCommand } from '../engine/report.ts'
 
-type ClientEvent = Omit<Partial<EventRequest>, 'execution_id'> & Pick<EventRequest, 'step' | 'event_type' | 'actionable' | 'informative'>
+type ClientEvent = Omit<Partial<EventRequest>, 'execution_id'> &
+  Pick<EventRequest, 'step' | 'event_type' | 'actionable' | 'informative'>
 
 export const toReportInput = (event: ClientEvent): ReportInput => {
   // The token proves the holder of the lease; it is no fact of the execution and is not recorded.
@@ -17,7 +18,7 @@ export const toReportInput = (event: ClientEvent): ReportInput => {
     eventType: event.event_type,
     step: event.step,
     commandId: namedCommand(context, given),
-    leaseToken: token === null ? null : String(token),
+    leaseToken: token === null || typeof token === 'string' ? token : JSON.stringify(token),
     workerId: event.worker_id ?? null,
     eventId: event.event_id ?? null,
     status: event.status ?? null,
@@ -35,8 +36,10 @@ export const toReportInput = (event: ClientEvent): ReportInput => {
 }
 
 const referenceOf = (event: ClientEvent): JsonObject | null => {
-  if (event.result_kind === 'ref' && event.result_uri) return { store_tier: tierOf(event.result_uri), logical_uri: event.result_uri }
-  if (event.result_kind === 'refs' && event.event_ids) return { event_ids: event.event_ids, total_parts: event.event_ids.length }
+  if (event.result_kind === 'ref' && event.result_uri)
+    return { store_tier: tierOf(event.result_uri), logical_uri: event.result_uri }
+  if (event.result_kind === 'refs' && event.event_ids)
+    return { event_ids: event.event_ids, total_parts: event.event_ids.length }
   return null
 }
 

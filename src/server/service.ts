@@ -21,7 +21,9 @@ export const createService = ({ name, intervalMs, log, run }: ServiceOptions): S
   const schedule = (): void => {
     timer = setTimeout(() => {
       running = run()
-        .catch((error: unknown) => log.error({ service: name, error }, 'background service failed; it will try again'))
+        .catch((error: unknown) =>
+          log.error({ service: name, error }, 'background service failed; it will try again'),
+        )
         .then(() => {
           if (!stopped) schedule()
         })

@@ -17,7 +17,11 @@ export interface LoadedState {
 }
 
 /** Null when the execution has no events. */
-export const loadState = async (database: Database, executionId: string, sealer: Sealer): Promise<LoadedState | null> => {
+export const loadState = async (
+  database: Database,
+  executionId: string,
+  sealer: Sealer,
+): Promise<LoadedState | null> => {
   const snapshot = await readSnapshot(database, executionId)
   const restored = snapshot ? decodeState(sealer.open(snapshot.state)) : null
   const state = restored ?? createState(executionId)
@@ -40,4 +44,7 @@ export const isSnapshotDue = (position: number, lastSnapshot: number): boolean =
   position - lastSnapshot >= Math.max(FIRST_SNAPSHOT, lastSnapshot / 2)
 
 export const saveSnapshot = (database: Database, state: State, sealer: Sealer): Promise<void> =>
-  writeSnapshot(database, state.executionId, { position: state.position, state: sealer.seal(encodeState(state)) })
+  writeSnapshot(database, state.executionId, {
+    position: state.position,
+    state: sealer.seal(encodeState(state)),
+  })

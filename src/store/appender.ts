@@ -90,7 +90,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
-export const createAppender = ({ database, sealer, lanes = 2, maxGroup = 256, onGroup }: AppenderOptions): Appender => {
+export const createAppender = ({
+  database,
+  sealer,
+  lanes = 2,
+  maxGroup = 256,
+  onGroup,
+}: AppenderOptions): Appender => {
   let queue: Waiting[] = []
   let busy = 0
   let idleWaiters: (() => void)[] = []
@@ -113,7 +119,11 @@ export const createAppender = ({ database, sealer, lanes = 2, maxGroup = 256, on
   const flush = async (group: readonly Waiting[]): Promise<void> => {
     const start = performance.now()
     try {
-      const won = await write(database, sealer, group.map((waiting) => waiting.append))
+      const won = await write(
+        database,
+        sealer,
+        group.map((waiting) => waiting.append),
+      )
       for (const { append, resolve } of group) resolve(won.has(append.execution.executionId))
       onGroup?.(group.length, performance.now() - start)
     } catch (error) {
@@ -141,12 +151,16 @@ export const createAppender = ({ database, sealer, lanes = 2, maxGroup = 256, on
         schedule()
       }),
     idle: () =>
-      busy === 0 && queue.length === 0 ? Promise.resolve() : new Promise((resolve) => idleWaiters.push(resolve)),
+      busy === 0 && queue.length === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => idleWaiters.push(resolve)),
   }
 }
 
 const write = async (database: Database, sealer: Sealer, group: readonly Append[]): Promise<Set<string>> => {
-  const appends = group.toSorted((a, b) => (BigInt(a.execution.executionId) < BigInt(b.execution.executionId) ? -1 : 1))
+  const appends = group.toSorted((a, b) =>
+    BigInt(a.execution.executionId) < BigInt(b.execution.executionId) ? -1 : 1,
+  )
   const { rows } = await database.query<{ execution_id: string }>({
     name: 'append',
     text: APPEND_STATEMENT,

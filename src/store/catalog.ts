@@ -42,12 +42,19 @@ export const insertCatalogEntry = async (database: Database, entry: NewCatalogEn
 }
 
 export const readCatalogEntry = async (database: Database, catalogId: string): Promise<CatalogRow | null> => {
-  const { rows } = await database.query<CatalogRow>(`select ${COLUMNS} from noetl.catalog where catalog_id = $1`, [catalogId])
+  const { rows } = await database.query<CatalogRow>(
+    `select ${COLUMNS} from noetl.catalog where catalog_id = $1`,
+    [catalogId],
+  )
   return rows[0] ?? null
 }
 
 /** A version of a path; the newest one when no version is given. */
-export const findCatalogEntry = async (database: Database, path: string, version: number | null): Promise<CatalogRow | null> => {
+export const findCatalogEntry = async (
+  database: Database,
+  path: string,
+  version: number | null,
+): Promise<CatalogRow | null> => {
   const { rows } = await database.query<CatalogRow>(
     `select ${COLUMNS} from noetl.catalog
      where path = $1 and archived_at is null and ($2::int is null or version = $2) order by version desc limit 1`,
@@ -56,7 +63,10 @@ export const findCatalogEntry = async (database: Database, path: string, version
   return rows[0] ?? null
 }
 
-export const listCatalog = async (database: Database, kind: string | null): Promise<readonly CatalogRow[]> => {
+export const listCatalog = async (
+  database: Database,
+  kind: string | null,
+): Promise<readonly CatalogRow[]> => {
   const { rows } = await database.query<CatalogRow>(
     `select ${COLUMNS} from noetl.catalog where archived_at is null and ($1::text is null or kind = $1) order by catalog_id desc`,
     [kind],

@@ -22,7 +22,12 @@ const LEASED = 'c.event_id, c.execution_id, c.position, c.command_id, c.lease_to
 /** Leases the oldest waiting commands of a pool to a worker. */
 export const leaseCommands = async (
   database: Database,
-  { pool, workerId, max, leaseSeconds }: { pool: string; workerId: string; max: number; leaseSeconds: number },
+  {
+    pool,
+    workerId,
+    max,
+    leaseSeconds,
+  }: { pool: string; workerId: string; max: number; leaseSeconds: number },
 ): Promise<readonly LeasedRow[]> => {
   const { rows } = await database.query<LeasedRow>({
     name: 'lease-commands',
@@ -84,7 +89,11 @@ export interface LeaseToExtend {
 /** Extends leases that are still held; answers the state of every one, in order: the row's status, or null when lost. */
 export const extendLeases = async (
   database: Database,
-  { workerId, leases, leaseSeconds }: { workerId: string; leases: readonly LeaseToExtend[]; leaseSeconds: number },
+  {
+    workerId,
+    leases,
+    leaseSeconds,
+  }: { workerId: string; leases: readonly LeaseToExtend[]; leaseSeconds: number },
 ): Promise<readonly (CommandRow['status'] | null)[]> => {
   const ids = leases.map((lease) => lease.eventId)
   const tokens = leases.map((lease) => lease.leaseToken)

@@ -1,18 +1,20 @@
 /** A connection pool whose values keep every digit: 64-bit integers and ids arrive as text, instants as ISO text. */
-import pg from 'pg'
+import { Pool, types as driverTypes } from 'pg'
+import type { CustomTypesConfig } from 'pg'
 import { parseJson } from '../lib/exact-json.ts'
 
 const OID = { json: 114, jsonb: 3802, timestamptz: 1184 } as const
 
 /** `2026-11-15 20:00:00.123456+00` to `2026-11-15T20:00:00.123Z`. Sessions run in UTC. */
-const isoInstant = (text: string): string => new Date(text).toISOString()
+const isoInstant = (text: string): string =>
+  new Date(text.replace(' ', 'T').replace(/\+00$/, 'Z')).toISOString()
 
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
+const types: CustomTypesConfig = {
+  getTypeParser: ((oid: Parameters<typeof driverTypes.getTypeParser>[0], format?: 'text' | 'binary') => {
     if (oid === OID.json || oid === OID.jsonb) return parseJson
     if (oid === OID.timestamptz) return isoInstant
-    return pg.types.getTypeParser(oid, format)
-  }) as pg.CustomTypesConfig['getTypeParser'],
+    return driverTypes.getTypeParser(oid, format)
+  }) as CustomTypesConfig['getTypeParser'],
 }
 
 export interface DatabaseOptions {
@@ -21,10 +23,10 @@ export interface DatabaseOptions {
   readonly onError: (error: Error) => void
 }
 
-export type Database = pg.Pool
+export type Database = Pool
 
 export const openDatabase = ({ url, maxConnections, onError }: DatabaseOptions): Database => {
-  const pool = new pg.Pool({
+  const pool = new Pool({
     connectionString: url,
     max: maxConnections,
     types,

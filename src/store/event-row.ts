@@ -41,7 +41,8 @@ export const eventJson = (event: EventRecord, sealer: Sealer): string => {
   return storableJson({ ...parameter, x: sealText(sealer, { event: event as unknown as Json }) })
 }
 
-const sealText = (sealer: Sealer, hidden: Hidden): string => sealer.seal(JSON.stringify(hidden)).toString('base64')
+const sealText = (sealer: Sealer, hidden: Hidden): string =>
+  sealer.seal(JSON.stringify(hidden)).toString('base64')
 
 /** What lies in the sealed column: single parts, or the whole event. */
 interface Hidden {

@@ -9,7 +9,11 @@ import { EVENT_COLUMNS, fromEventRow } from './event-row.ts'
 export const readEvents = async (
   database: Database,
   executionId: string,
-  { after = 0, limit = 10_000, sealer = null }: { after?: number; limit?: number; sealer?: Sealer | null } = {},
+  {
+    after = 0,
+    limit = 10_000,
+    sealer = null,
+  }: { after?: number; limit?: number; sealer?: Sealer | null } = {},
 ): Promise<readonly EventRecord[]> => {
   const { rows } = await database.query<EventRow>({
     name: 'read-events',
@@ -20,7 +24,11 @@ export const readEvents = async (
 }
 
 /** The newest events, oldest of them first. */
-export const readNewestEvents = async (database: Database, executionId: string, limit: number): Promise<readonly EventRecord[]> => {
+export const readNewestEvents = async (
+  database: Database,
+  executionId: string,
+  limit: number,
+): Promise<readonly EventRecord[]> => {
   const { rows } = await database.query<EventRow>({
     name: 'read-newest-events',
     text: `select ${EVENT_COLUMNS} from noetl.event where execution_id = $1 order by position desc limit $2`,
@@ -43,7 +51,11 @@ export const readEventAt = async (
   return rows[0] ? fromEventRow(rows[0], sealer) : null
 }
 
-export const hasEvent = async (database: Database, executionId: string, eventId: string): Promise<boolean> => {
+export const hasEvent = async (
+  database: Database,
+  executionId: string,
+  eventId: string,
+): Promise<boolean> => {
   const { rows } = await database.query({
     name: 'has-event',
     text: 'select 1 from noetl.event where execution_id = $1 and event_id = $2',

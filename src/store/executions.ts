@@ -27,7 +27,10 @@ const COLUMNS =
   'execution_id, catalog_id, path, playbook_version, parent_execution_id, pool, status, version, total_steps, ' +
   'completed_steps, running_steps, failed_steps, current_step, error, imported, started_at, updated_at, finished_at'
 
-export const readExecution = async (database: Database, executionId: string): Promise<ExecutionRow | null> => {
+export const readExecution = async (
+  database: Database,
+  executionId: string,
+): Promise<ExecutionRow | null> => {
   const { rows } = await database.query<ExecutionRow>({
     name: 'read-execution',
     text: `select ${COLUMNS} from noetl.execution where execution_id = $1`,
@@ -57,7 +60,10 @@ export interface ExecutionFilter {
 }
 
 /** Newest first. Ids carry their time, so the order of ids is the order of starts. */
-export const listExecutions = async (database: Database, filter: ExecutionFilter): Promise<readonly ExecutionRow[]> => {
+export const listExecutions = async (
+  database: Database,
+  filter: ExecutionFilter,
+): Promise<readonly ExecutionRow[]> => {
   const values: unknown[] = [filter.limit, filter.offset]
   const conditions: string[] = []
   const where = (condition: string, value: unknown): void => {
@@ -80,7 +86,10 @@ export const listExecutions = async (database: Database, filter: ExecutionFilter
  * Executions that are not finished although nothing is under way for them: no open command, no timer. There
  * must never be one; whoever finds one has found a defect.
  */
-export const executionsWithoutCause = async (database: Database, limit: number): Promise<readonly string[]> => {
+export const executionsWithoutCause = async (
+  database: Database,
+  limit: number,
+): Promise<readonly string[]> => {
   const { rows } = await database.query<{ execution_id: string }>(
     `with moving as (
        select execution_id from noetl.command where status = 'PENDING'

@@ -2,13 +2,25 @@
 import { ProblemError } from '../contract/problem.ts'
 
 /** SQLSTATE of PostgreSQL, or the system's word when no server answered. */
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? '')
+const codeOf = (error: unknown): string => {
+  const code = (error as { code?: unknown } | null)?.code
+  return typeof code === 'string' ? code : ''
+}
 
 /** Classes 08 (connection), 53 (resources) and 57 (operator intervention): the server, not the statement. */
 const OUTAGE_STATES = /^(?:08|53|57)\w{3}$/
-const OUTAGE_WORDS = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'ENOTFOUND', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
-/** The driver has no codes for these. */
-const OUTAGE_TEXTS = /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect)/
+const OUTAGE_WORDS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOENT',
+  'ENOTFOUND',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+])
+/** Those that no code tells apart. */
+const OUTAGE_TEXTS =
+  /^(?:Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|database ".*" is not currently accepting connections)/
 
 /** True when the database cannot be reached: the same request may succeed later. */
 export const isOutage = (error: unknown): boolean => {
@@ -30,7 +42,8 @@ const REFUSED_CONTENT: Readonly<Record<string, string>> = {
 
 /** Problems a caller can act on; null for everything that is a defect. */
 export const databaseProblem = (error: unknown): ProblemError | null => {
-  if (isOutage(error)) return new ProblemError('unavailable', 'The database cannot be reached; try again', { cause: error })
+  if (isOutage(error))
+    return new ProblemError('unavailable', 'The database cannot be reached; try again', { cause: error })
   const refusal = REFUSED_CONTENT[codeOf(error)]
   return refusal === undefined ? null : new ProblemError('invalid', refusal, { cause: error })
 }
@@ -38,5 +51,8 @@ export const databaseProblem = (error: unknown): ProblemError | null => {
 /** Any failure as a problem, for callers that know no others. */
 export const toProblem = (error: unknown): ProblemError => {
   if (error instanceof ProblemError) return error
-  return databaseProblem(error) ?? new ProblemError('internal', error instanceof Error ? error.message : String(error), { cause: error })
+  return (
+    databaseProblem(error) ??
+    new ProblemError('internal', error instanceof Error ? error.message : String(error), { cause: error })
+  )
 }

@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import pg from 'pg'
+import { Client } from 'pg'
 import { ProblemError } from '../contract/problem.ts'
 
 interface Migration {
@@ -32,7 +32,7 @@ export const loadMigrations = (): readonly Migration[] =>
 
 /** Brings the database to the newest schema; answers the names of the files it applied. */
 export const migrate = async (connectionString: string): Promise<readonly string[]> => {
-  const client = new pg.Client({ connectionString })
+  const client = new Client({ connectionString })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY])
@@ -42,7 +42,7 @@ export const migrate = async (connectionString: string): Promise<readonly string
   }
 }
 
-const applyMissing = async (client: pg.Client, migrations: readonly Migration[]): Promise<readonly string[]> => {
+const applyMissing = async (client: Client, migrations: readonly Migration[]): Promise<readonly string[]> => {
   await client.query('create schema if not exists noetl')
   await client.query(`create table if not exists noetl.migration (
     number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now())`)
@@ -53,10 +53,16 @@ const applyMissing = async (client: pg.Client, migrations: readonly Migration[])
   for (const row of rows) {
     const migration = known.get(row.number)
     if (!migration) {
-      throw new ProblemError('conflict', `The database has migration ${row.name}, which this version of NoETL does not know. Run a newer NoETL.`)
+      throw new ProblemError(
+        'conflict',
+        `The database has migration ${row.name}, which this version of NoETL does not know. Run a newer NoETL.`,
+      )
     }
     if (migration.checksum !== row.checksum) {
-      throw new ProblemError('conflict', `Migration ${row.name} was changed after it was applied. Restore the file; changes need a new number.`)
+      throw new ProblemError(
+        'conflict',
+        `Migration ${row.name} was changed after it was applied. Restore the file; changes need a new number.`,
+      )
     }
   }
   const applied = new Set(rows.map((row) => row.number))
@@ -65,14 +71,20 @@ const applyMissing = async (client: pg.Client, migrations: readonly Migration[])
   return missing.map((migration) => migration.name)
 }
 
-const applyOne = async (client: pg.Client, { number, name, sql, checksum }: Migration): Promise<void> => {
+const applyOne = async (client: Client, { number, name, sql, checksum }: Migration): Promise<void> => {
   try {
     await client.query('begin')
     await client.query(sql)
-    await client.query('insert into noetl.migration (number, name, checksum) values ($1, $2, $3)', [number, name, checksum])
+    await client.query('insert into noetl.migration (number, name, checksum) values ($1, $2, $3)', [
+      number,
+      name,
+      checksum,
+    ])
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`Migration ${name} failed: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
 }

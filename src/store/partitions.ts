@@ -1,4 +1,9 @@
-/** Month partitions of the event table, made before they are needed. Ids carry their time, so months are ranges. */
+/**
+ * Month partitions of the event table, made before they are needed. Ids carry their time, so months are ranges.
+ * Events of a month without a partition lie in the default one; a month that has some there already (a clock was
+ * wrong once) gets no partition any more, which costs nothing but tidiness.
+ */
+import type { PoolClient } from 'pg'
 import { firstSnowflakeAt } from '../lib/snowflake.ts'
 import type { Database } from './database.ts'
 
@@ -11,7 +16,7 @@ interface Partition {
   readonly to: string
 }
 
-export const partitionsFrom = (now: Date): readonly Partition[] =>
+const partitionsFrom = (now: Date): readonly Partition[] =>
   Array.from({ length: MONTHS_AHEAD + 1 }, (_, offset) => {
     const start = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset, 1)
     const end = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + offset + 1, 1)
@@ -32,15 +37,30 @@ export const ensurePartitions = async (database: Database, now: Date): Promise<n
   try {
     await client.query('begin')
     await client.query('select pg_advisory_xact_lock($1)', [LOCK_KEY])
-    for (const { name, from, to } of missing) {
-      await client.query(`create table if not exists noetl.${name} partition of noetl.event for values from (${from}) to (${to})`)
-    }
+    let created = 0
+    for (const partition of missing) if (await createPartition(client, partition)) created += 1
     await client.query('commit')
+    return created
   } catch (error) {
     await client.query('rollback')
     throw error
   } finally {
     client.release()
   }
-  return missing.length
+}
+
+const ROWS_IN_THE_WAY = '23514'
+
+const createPartition = async (client: PoolClient, { name, from, to }: Partition): Promise<boolean> => {
+  await client.query('savepoint one')
+  try {
+    await client.query(
+      `create table if not exists noetl.${name} partition of noetl.event for values from (${from}) to (${to})`,
+    )
+    return true
+  } catch (error) {
+    if ((error as { code?: string }).code !== ROWS_IN_THE_WAY) throw error
+    await client.query('rollback to savepoint one')
+    return false
+  }
 }

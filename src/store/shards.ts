@@ -27,7 +27,10 @@ export const createShards = (all: readonly Database[]): Shards => {
 }
 
 /** First shard that has an answer, for ids that do not tell their execution. */
-export const findFirst = async <T>(shards: Shards, ask: (database: Database) => Promise<T | null>): Promise<T | null> => {
+export const findFirst = async <T>(
+  shards: Shards,
+  ask: (database: Database) => Promise<T | null>,
+): Promise<T | null> => {
   for (const database of shards.all) {
     const answer = await ask(database)
     if (answer !== null) return answer
@@ -58,12 +61,17 @@ const shardUrl = (entry: string, index: number): string => {
   for (const pair of entry.split(';').filter((part) => part.trim() !== '')) {
     const at = pair.indexOf('=')
     const key = KEYS[pair.slice(0, at).trim().toLowerCase()]
-    if (at < 1 || key === undefined) throw shardProblem(index, `'${pair.slice(0, at < 1 ? undefined : at).trim()}' is not one of host, port, user, password, database`)
+    if (at < 1 || key === undefined)
+      throw shardProblem(
+        index,
+        `'${pair.slice(0, at < 1 ? undefined : at).trim()}' is not one of host, port, user, password, database`,
+      )
     fields[key] = pair.slice(at + 1).trim()
   }
   const { host, user, password, port = '', database = '' } = fields
   if (!host || !user) throw shardProblem(index, 'host and user are required')
-  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw shardProblem(index, `port '${port}' is not a port number`)
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535)
+    throw shardProblem(index, `port '${port}' is not a port number`)
   const login = encodeURIComponent(user) + (password ? `:${encodeURIComponent(password)}` : '')
   return `postgres://${login}@${host}:${port}/${encodeURIComponent(database)}`
 }

@@ -15,7 +15,11 @@ export const readSnapshot = async (database: Database, executionId: string): Pro
   return rows[0] ?? null
 }
 
-export const writeSnapshot = async (database: Database, executionId: string, { position, state }: Snapshot): Promise<void> => {
+export const writeSnapshot = async (
+  database: Database,
+  executionId: string,
+  { position, state }: Snapshot,
+): Promise<void> => {
   await database.query({
     name: 'write-snapshot',
     text: 'insert into noetl.snapshot (execution_id, position, state) values ($1, $2, $3) on conflict do nothing',

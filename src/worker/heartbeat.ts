@@ -29,6 +29,8 @@ export interface HeartbeatOptions {
 export interface Heartbeat {
   /** Called whenever a command becomes held. */
   ensure(): void
+  /** Asks about the held commands now instead of at the next interval. */
+  now(): void
   stop(): void
 }
 
@@ -36,6 +38,8 @@ export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
   const { controlPlane, workerId, clock, log, held, onGone } = options
   const intervalMs = (): number => (options.leaseMs?.() ?? DEFAULT_LEASE_MS) / BEATS_PER_LEASE
   let ticking = false
+  let beating = false
+  let askedAgain = false
   let stopped = false
   let failures = 0
   let cancelTimer: () => void = () => undefined
@@ -45,10 +49,21 @@ export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
   }
 
   const beat = async (): Promise<void> => {
+    beating = true
+    const isHolding = await ask()
+    beating = false
+    if (!isHolding || stopped) return
+    if (askedAgain) schedule(0)
+    else schedule(failures === 0 ? intervalMs() : Math.min(intervalMs(), backoffMs(failures)))
+    askedAgain = false
+  }
+
+  /** False when nothing is held: the next one held starts the beat anew. */
+  const ask = async (): Promise<boolean> => {
     const commands = [...held.values()].filter((each) => !each.abandoned)
     if (commands.length === 0) {
       ticking = false
-      return
+      return false
     }
     try {
       const leases = commands.map((each) => leaseKey(each.command))
@@ -62,7 +77,7 @@ export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
       failures += 1
       log.warn({ err: error, failures }, 'heartbeat failed, trying again')
     }
-    if (!stopped) schedule(failures === 0 ? intervalMs() : Math.min(intervalMs(), backoffMs(failures)))
+    return true
   }
 
   return {
@@ -70,6 +85,13 @@ export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
       if (ticking || stopped) return
       ticking = true
       schedule(intervalMs())
+    },
+    now() {
+      if (!ticking || stopped) return
+      askedAgain = beating
+      if (beating) return
+      cancelTimer()
+      void beat()
     },
     stop() {
       stopped = true

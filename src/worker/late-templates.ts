@@ -27,7 +27,8 @@ export const latePaths = (meta: JsonObject): readonly JsonPath[] => {
   return late as readonly JsonPath[]
 }
 
-const renderAt = (value: Json, path: JsonPath, scope: Scope): Json => {
+/** Renders a value; a failure names the place it stands at. */
+export const renderField = (place: string, value: Json, scope: Scope): Json => {
   try {
     return renderValue(value, scope)
   } catch (thrown) {
@@ -36,7 +37,7 @@ const renderAt = (value: Json, path: JsonPath, scope: Scope): Json => {
       {
         kind: 'template',
         code: 'TEMPLATE',
-        message: `Template in ${path.join('.')} failed: ${reason}`,
+        message: `Template in ${place} failed: ${reason}`,
         retryable: false,
       },
       { cause: thrown },
@@ -46,7 +47,7 @@ const renderAt = (value: Json, path: JsonPath, scope: Scope): Json => {
 
 const replaceAt = (value: Json, path: JsonPath, depth: number, scope: Scope): Json => {
   const key = path[depth]
-  if (key === undefined) return renderAt(value, path, scope)
+  if (key === undefined) return renderField(path.join('.'), value, scope)
   if (Array.isArray(value) && typeof key === 'number' && key < value.length) {
     return value.with(key, replaceAt(value[key] as Json, path, depth + 1, scope))
   }

@@ -45,7 +45,7 @@ const isAnswer = (error: unknown, failures: number): error is ProblemError =>
   (error.code !== 'internal' || failures >= MOST_STUMBLES)
 
 const refusedReport = (report: CommandReport, problem: ProblemError): CommandReport => {
-  const { data: _data, stdout: _stdout, stderr: _stderr, ...facts } = report
+  const { data: _data, contextUpdates: _updates, stdout: _stdout, stderr: _stderr, ...facts } = report
   return {
     ...facts,
     outcome: 'error',

@@ -5,16 +5,21 @@
  * 2. A string is rendered at most once, and only if the control plane named it in `meta.late`.
  * 3. Step input is a default: the tool's own input wins key by key.
  * 4. An instant tool answers synchronously, without timers or controllers.
+ * 5. A pipeline renders its own templates, task by task; it takes a slot, since its policy may wait.
  */
 import type { LeasedCommand } from '../contract/command.ts'
-import type { Json, JsonObject } from '../contract/json.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import type { Clock } from './clock.ts'
-import { commandScope } from './command-scope.ts'
-import { type JsonPath, latePaths, renderLate } from './late-templates.ts'
+import { commandNames, commandScope } from './command-scope.ts'
 import { timeLimitMs } from './duration.ts'
-import { withTimeLimit } from './time-limit.ts'
+import { iterationInput } from './iteration.ts'
+import { type JsonPath, latePaths, renderLate } from './late-templates.ts'
+import { type Log, silentLog } from './log.ts'
+import { runPipeline } from './pipeline/run-pipeline.ts'
+import { GRACE_MS, withTimeLimit } from './time-limit.ts'
 import { configFailure, failed } from './tool-failure.ts'
+import { inputObject, isArgsInput } from './tool-input.ts'
 import type { ToolCall, ToolResult } from './tool.ts'
 import type { ToolRegistry } from './tools/registry.ts'
 
@@ -29,24 +34,24 @@ export interface CommandRunnerOptions {
   readonly workerId: string
   readonly clock: Clock
   readonly uuid: () => string
+  readonly log?: Log
+  /** Task runs after which a pipeline is taken for one that never ends. */
+  readonly maxTaskRuns?: number
   /** Live output of running tools. */
   readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
 }
 
-/** Kinds whose `args` is an argument vector and not another spelling of `input`. */
-const ARGUMENT_VECTOR_KINDS: ReadonlySet<string> = new Set(['container'])
+const PIPELINE = 'task_sequence'
+const DEFAULT_TASK_RUNS = 1_000_000
+/** Longer than the grace of the tool under way, whose results the pipeline still has to put together. */
+const PIPELINE_GRACE_MS = GRACE_MS + 1_000
 
 const nothing = (): void => undefined
+const NO_CONFIG: JsonObject = {}
 const neverAborted = new AbortController().signal
 
 const isInputPath = (path: JsonPath, kind: string): boolean =>
-  path[0] === 'input' || (path[0] === 'args' && !ARGUMENT_VECTOR_KINDS.has(kind))
-
-const inputObject = (value: Json | undefined): JsonObject => {
-  if (value === undefined || value === null) return {}
-  if (isObject(value)) return value
-  throw configFailure('The input of a tool must be a mapping of names to values')
-}
+  path[0] === 'input' || (path[0] === 'args' && isArgsInput(kind))
 
 interface Prepared {
   readonly config: JsonObject
@@ -56,7 +61,7 @@ interface Prepared {
 /** Takes kind and input out of a tool block that is completely rendered. */
 const separate = (toolConfig: JsonObject, stepInput: JsonObject, kind: string): Prepared => {
   const { kind: _kind, input: declared, ...config } = toolConfig
-  if (ARGUMENT_VECTOR_KINDS.has(kind) || config['args'] === undefined) {
+  if (!isArgsInput(kind) || config['args'] === undefined) {
     return { config, input: declared === undefined ? stepInput : { ...stepInput, ...inputObject(declared) } }
   }
   const { args, ...rest } = config
@@ -65,15 +70,19 @@ const separate = (toolConfig: JsonObject, stepInput: JsonObject, kind: string): 
 
 export const createCommandRunner = (options: CommandRunnerOptions): CommandRunner => {
   const { tools, workerId, clock, uuid, onOutput } = options
+  const log = options.log ?? silentLog
+  const maxTaskRuns = options.maxTaskRuns ?? DEFAULT_TASK_RUNS
 
   const prepare = (command: LeasedCommand): Prepared => {
-    const { tool_config: toolConfig, args } = command.context
+    const { tool_config: toolConfig } = command.context
+    const iteration = iterationInput(command)
+    const args = iteration === null ? command.context.args : { ...iteration, ...command.context.args }
     if (!isObject(toolConfig)) throw configFailure('The tool block must be a mapping')
     const late = latePaths(command.meta)
     if (late.length === 0) return separate(toolConfig, args, command.toolKind)
 
     // Input first: the other templates of the block may read the rendered input by name.
-    const facts = { command, workerId, uuid, now: new Date(clock.now()).toISOString() }
+    const facts = { names: commandNames(command, workerId), uuid, now: new Date(clock.now()).toISOString() }
     const ofInput = late.filter((path) => isInputPath(path, command.toolKind))
     const others = late.filter((path) => !isInputPath(path, command.toolKind))
     const withInput = renderLate(toolConfig, ofInput, commandScope({ ...facts, input: null })) as JsonObject
@@ -82,24 +91,46 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
     return separate(rendered, args, command.toolKind)
   }
 
-  const run = (command: LeasedCommand, signal: AbortSignal): ToolResult | Promise<ToolResult> => {
-    try {
-      const tool = tools.get(command.toolKind)
-      const { config, input } = prepare(command)
-      const log: ToolCall['log'] =
-        onOutput === undefined ? nothing : (stream, text) => onOutput(command, stream, text)
-      if (tool.instant) {
-        const result = tool.run({ config, input, command, signal: neverAborted, log })
-        return result instanceof Promise ? result.catch(failed) : result
-      }
-      const limitMs = timeLimitMs(config, command.meta)
-      return withTimeLimit({ limitMs, signal, clock }, (inner) =>
-        tool.run({ config, input, command, signal: inner, log }),
-      )
-    } catch (thrown) {
-      return failed(thrown)
+  const outputOf = (command: LeasedCommand): ToolCall['log'] =>
+    onOutput === undefined ? nothing : (stream, text) => onOutput(command, stream, text)
+
+  const runTool = (command: LeasedCommand, signal: AbortSignal): ToolResult | Promise<ToolResult> => {
+    const tool = tools.get(command.toolKind)
+    const call = { ...prepare(command), command, callId: command.commandId, log: outputOf(command) }
+    if (tool.instant) {
+      const result = tool.run({ ...call, signal: neverAborted })
+      return result instanceof Promise ? result.catch(failed) : result
     }
+    const limitMs = timeLimitMs(call.config, command.meta)
+    return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...call, signal: inner }))
   }
 
-  return { isInstant: (command) => tools.find(command.toolKind)?.instant ?? true, run }
+  const runTasks = (command: LeasedCommand, outer: AbortSignal): Promise<ToolResult> => {
+    const start = (signal: AbortSignal): Promise<ToolResult> =>
+      runPipeline({
+        command,
+        tools,
+        workerId,
+        clock,
+        uuid,
+        signal,
+        log,
+        onOutput: outputOf(command),
+        maxTaskRuns,
+      })
+    const limitMs = timeLimitMs(NO_CONFIG, command.meta)
+    if (limitMs === null) return start(outer).catch(failed)
+    return withTimeLimit({ limitMs, signal: outer, clock, graceMs: PIPELINE_GRACE_MS }, start)
+  }
+
+  return {
+    isInstant: ({ toolKind }) => toolKind !== PIPELINE && (tools.find(toolKind)?.instant ?? true),
+    run(command, signal) {
+      try {
+        return command.toolKind === PIPELINE ? runTasks(command, signal) : runTool(command, signal)
+      } catch (thrown) {
+        return failed(thrown)
+      }
+    },
+  }
 }

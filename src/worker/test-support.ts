@@ -29,6 +29,7 @@ export const aCall = (
   config,
   input: over.input ?? {},
   command: aCommand({ context: { tool_config: config, args: {}, render_context: over.variables ?? {} } }),
+  callId: `call-${sequence}`,
   signal: over.signal ?? new AbortController().signal,
   log: over.log ?? (() => undefined),
 })

@@ -9,7 +9,8 @@ import type { Clock } from './clock.ts'
 import { failed, ToolFailure } from './tool-failure.ts'
 import type { ToolResult } from './tool.ts'
 
-const GRACE_MS = 5_000
+/** How long an aborted tool has for an answer of its own. */
+export const GRACE_MS = 5_000
 
 export const timeoutFailure = (limitMs: number): ToolFailure =>
   new ToolFailure({

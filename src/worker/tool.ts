@@ -19,7 +19,13 @@ export interface ToolCall {
   readonly config: JsonObject
   /** The step's input defaults under the tool's own input. */
   readonly input: JsonObject
+  /** The command; in a pipeline with the kind, the block and the variables of the task under way. */
   readonly command: LeasedCommand
+  /**
+   * Names this call among all calls of the execution, and names it the same when the command is run again: what a
+   * tool tells others so that they do its work only once.
+   */
+  readonly callId: string
   /**
    * Aborts when the time is up or the command is not wanted any more. A tool then stops its work and answers;
    * when the reason is a ToolFailure, that is the error to report.
@@ -36,4 +42,6 @@ export interface ToolResult {
   readonly stdout?: string
   readonly stderr?: string
   readonly exitCode?: number
+  /** Variables that the tool wrote for the rest of the execution: name, or path with dots, to value. */
+  readonly contextUpdates?: JsonObject
 }

@@ -36,6 +36,8 @@ export interface WorkerOptions {
   readonly clock: Clock
   /** How long a lease lasts without a heartbeat; a minute when not given. */
   readonly leaseMs?: () => number
+  /** Task runs after which a pipeline is taken for one that never ends; a million when not given. */
+  readonly maxTaskRuns?: number
   /** Live output of running tools. */
   readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
 }
@@ -46,6 +48,8 @@ export interface Worker {
   /** Takes commands that the control plane in the same process has already leased to this worker. */
   accept(commands: readonly LeasedCommand[]): void
   freeSlots(): number
+  /** Says that held commands may have been cancelled: they are asked about at once. */
+  checkHeld(): void
   stop(options: { readonly graceMs: number }): Promise<void>
   /** Resolves when nothing is held any more. */
   idle(): Promise<void>
@@ -169,6 +173,8 @@ export const createWorker = (options: WorkerOptions): Worker => {
     const unstarted = slots.clear()
     for (const entry of unstarted) forget(entry)
     release.handBack(unstarted.map((entry) => entry.command))
+    // Nobody waits for what was cancelled meanwhile.
+    heartbeat.now()
     await within(clock, graceMs, Promise.all([leases.stop(), idle()]))
 
     const aborted = [...held.values()].filter((entry) => !entry.abandoned)
@@ -188,6 +194,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     },
     accept,
     freeSlots,
+    checkHeld: () => heartbeat.now(),
     stop,
     idle,
   }

@@ -77,7 +77,13 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
   const tell = (happening: Happening): Turn => {
     if (options.restart) state = options.restart(state)
     const session = createSession(graph, state, clock.turn())
-    const reply = decide(session, happening(state))
+    const input = happening(state)
+    const reply = decide(session, input)
+    if (input.type === 'start' && !reply.ok) {
+      // Nothing of a refused start is written.
+      state = fold(events)
+      return { reply, events: [], lines: [], changes: [] }
+    }
     events.push(...session.events)
     return { reply, events: session.events, lines: session.events.map(describeEvent), changes: session.changes }
   }

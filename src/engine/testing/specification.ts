@@ -30,8 +30,7 @@ export const given = (graph: Graph, past: readonly Happening[] = [], options: Si
     for (const each of past) before.tell(each)
     const simulation = createSimulation(graph, { ...options, past: before.events, ticks: before.ticks() })
     const turn = simulation.tell(happening)
-    const refusedStart = !turn.reply.ok && before.events.length === 0
-    if (!refusedStart && !isFoldOf(simulation.state(), simulation.events)) {
+    if (!isFoldOf(simulation.state(), simulation.events)) {
       throw new Error('the state after the turn is not the fold of its log')
     }
     return outcomeOf(turn, simulation)

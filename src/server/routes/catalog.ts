@@ -40,7 +40,10 @@ export const catalogRoutes = (app: FastifyInstance, { core }: ServerContext): vo
     }
     if (!path) throw new ProblemError('invalid', "Either 'catalog_id' or 'path' must be provided")
     const wanted = parseVersion(version ?? null)
-    const missing = wanted === null ? `Catalog entry '${path}' not found` : `Catalog entry '${path}' version ${wanted} not found`
+    const missing =
+      wanted === null
+        ? `Catalog entry '${path}' not found`
+        : `Catalog entry '${path}' version ${wanted} not found`
     return catalogEntry(await found(findCatalogEntry(cluster, path, wanted), missing))
   })
 }
@@ -58,7 +61,8 @@ const MAX_VERSION = 2 ** 31 - 1
 export const parseVersion = (version: string | number | null): number | null => {
   if (version === null || version === '' || version === 'latest') return null
   const number = Number(version)
-  if (!Number.isInteger(number) || number < 1 || number > MAX_VERSION) throw new ProblemError('invalid', 'Invalid version number')
+  if (!Number.isInteger(number) || number < 1 || number > MAX_VERSION)
+    throw new ProblemError('invalid', 'Invalid version number')
   return number
 }
 

@@ -21,7 +21,9 @@ export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: S
       await leases.release(commands)
       return { commands: [] }
     }
-    return { commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: core.leaseSeconds })) }
+    return {
+      commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: core.leaseSeconds })),
+    }
   })
 
   app.post('/api/commands/heartbeat', async (request) => {
@@ -41,7 +43,14 @@ export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: S
     const command = await findFirst(core.shards, async (database) => {
       const row = await readCommand(database, eventId)
       const issued = row && (await readEventAt(database, row.execution_id, row.position, core.sealer))
-      return issued && toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt: Math.max(1, row.attempt) })
+      return (
+        issued &&
+        toLeasedCommand(issued, {
+          commandId: row.command_id,
+          leaseToken: row.lease_token,
+          attempt: Math.max(1, row.attempt),
+        })
+      )
     })
     if (!command) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
     return commandAnswer(command)
@@ -55,9 +64,15 @@ export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: S
   app.post('/api/commands/:event_id/heartbeat', async (request) => {
     const eventId = pathId(request, 'event_id')
     const { worker_id, lease_token } = check(HeartbeatRequest, request.body)
-    const executionId = await findFirst(core.shards, async (database) => (await readCommand(database, eventId))?.execution_id ?? null)
-    if (executionId === null) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
-    const [status = 'lost'] = await leases.heartbeat(worker_id, [{ executionId, eventId, leaseToken: lease_token }])
+    const executionId = await findFirst(
+      core.shards,
+      async (database) => (await readCommand(database, eventId))?.execution_id ?? null,
+    )
+    if (executionId === null)
+      throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
+    const [status = 'lost'] = await leases.heartbeat(worker_id, [
+      { executionId, eventId, leaseToken: lease_token },
+    ])
     return { status }
   })
 }

@@ -23,7 +23,9 @@ export const eventRoutes = (app: FastifyInstance, { core }: ServerContext): void
     const { execution_id, worker_id, events } = check(BatchRequest, request.body)
     if (events.length === 0) return { status: 'ok', event_ids: [], commands_generated: 0 }
     const executionId = check(idSchema('execution_id'), execution_id)
-    const inputs = events.map((item) => toReportInput({ ...check(BatchItem, item), worker_id: worker_id ?? null }))
+    const inputs = events.map((item) =>
+      toReportInput({ ...check(BatchItem, item), worker_id: worker_id ?? null }),
+    )
     const { replies, commandsGenerated } = await core.demandAll(executionId, inputs)
     const ids = replies.map((reply) => rawInteger(reply.ok ? reply.eventId : '0'))
     return { status: 'ok', event_ids: ids, commands_generated: commandsGenerated }

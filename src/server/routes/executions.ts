@@ -70,14 +70,23 @@ export const executionRoutes = (app: FastifyInstance, { core }: ServerContext): 
       readEvents(database, row.execution_id, { limit: 1 }),
     ])
     const workload = isObject(started?.context) ? (started.context['workload'] ?? null) : null
-    return { ...listItem(row), parent_execution_id: row.parent_execution_id === null ? null : rawInteger(row.parent_execution_id), workload, events: newest.map(eventItem) }
+    return {
+      ...listItem(row),
+      parent_execution_id: row.parent_execution_id === null ? null : rawInteger(row.parent_execution_id),
+      workload,
+      events: newest.map(eventItem),
+    }
   })
 
   app.get('/api/executions/:execution_id/events', async (request) => {
     const row = await rowOf(request)
     const { after, limit } = check(EventsQuery, request.query)
     const events = await readEvents(shards.of(row.execution_id), row.execution_id, { after, limit })
-    return { execution_id: rawInteger(row.execution_id), events: events.map(eventItem), last_position: row.version }
+    return {
+      execution_id: rawInteger(row.execution_id),
+      events: events.map(eventItem),
+      last_position: row.version,
+    }
   })
 
   app.get('/api/executions/:execution_id/status', async (request) => {
@@ -109,7 +118,8 @@ export const executionRoutes = (app: FastifyInstance, { core }: ServerContext): 
   app.post('/api/executions/:execution_id/finalize', async (request) => {
     const id = pathId(request, 'execution_id')
     const { status, error } = check(FinalizeRequest, request.body)
-    if (status !== 'COMPLETED' && status !== 'FAILED') throw new ProblemError('invalid', `Invalid finalization status: ${status}`)
+    if (status !== 'COMPLETED' && status !== 'FAILED')
+      throw new ProblemError('invalid', `Invalid finalization status: ${status}`)
     await core.demand(id, { type: 'finalize', status, error: error ?? null })
     return { execution_id: rawInteger(id), status, message: `Execution finalized with status: ${status}` }
   })

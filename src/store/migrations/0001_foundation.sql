@@ -89,7 +89,13 @@ select
   e.execution_id, e.position, e.event_id, e.created_at, e.event_type, e.node_name, e.node_type, e.status,
   e.parent_event_id, e.worker_id, e.duration_ms, e.context,
   case when e.result_status is not null then
-    json_strip_nulls(json_build_object('status', e.result_status, 'context', e.result_context, 'reference', e.result_reference))
+    -- Absent keys are left out, while nulls inside the values stay.
+    case
+      when e.result_context is null and e.result_reference is null then json_build_object('status', e.result_status)
+      when e.result_reference is null then json_build_object('status', e.result_status, 'context', e.result_context)
+      when e.result_context is null then json_build_object('status', e.result_status, 'reference', e.result_reference)
+      else json_build_object('status', e.result_status, 'context', e.result_context, 'reference', e.result_reference)
+    end
   end as result,
   e.meta, e.error, e.extra
 from noetl.event e;

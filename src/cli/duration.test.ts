@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { durationText } from './duration.ts'
+
+test.each([
+  [-1, '0 ms'],
+  [999.4, '999 ms'],
+  [1000, '1.0 s'],
+  [59_949, '59.9 s'],
+  [59_950, '1 min 0 s'],
+  [125_000, '2 min 5 s'],
+  [3_600_000, '1 h 0 min'],
+])('%d ms is %s', (ms, text) => {
+  expect(durationText(ms)).toBe(text)
+})

@@ -1,0 +1,164 @@
+/** The command line: what can be asked for and how it is explained. What is done about it comes in as functions. */
+import { Command, CommanderError } from 'commander'
+import { errorLine, EXIT, Reported } from './failure.ts'
+import type { RunFlags } from './run.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface ServerFlags {
+  readonly host?: string
+  readonly port?: string
+  readonly dataDir?: string
+  readonly slots?: string
+  readonly insecure?: boolean
+  /** False with `--no-examples`. */
+  readonly examples?: boolean
+}
+
+export interface ConnectFlags {
+  readonly server?: string
+  readonly dataDir?: string
+}
+
+export interface WorkerFlags {
+  readonly server?: string
+  readonly pool?: string
+  readonly slots?: string
+}
+
+/** Each does its work and answers the exit code. */
+export interface Actions {
+  readonly up: (flags: ServerFlags) => Promise<number>
+  readonly run: (flags: RunFlags & ConnectFlags) => Promise<number>
+  readonly worker: (flags: WorkerFlags) => Promise<number>
+}
+
+export interface ProgramOptions {
+  readonly argv: readonly string[]
+  readonly version: string
+  readonly terminal: Terminal
+  readonly actions: Actions
+}
+
+/** Runs the command that the arguments name; answers the exit code. */
+export const runProgram = async ({ argv, version, terminal, actions }: ProgramOptions): Promise<number> => {
+  let exitCode: number = EXIT.ok
+  const finish = (action: Promise<number>): Promise<void> => action.then((code) => void (exitCode = code))
+  const program = new Command('noetl')
+    .description(
+      'Runs YAML playbooks: steps that call tools, joined by conditions and loops, every event recorded.',
+    )
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand('help [command]', 'print the help of a command')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.out(text),
+      writeErr: (text) => terminal.err(text),
+      outputError: (text, write) => write(usageError(text, terminal)),
+      getOutHelpWidth: () => Math.min(110, terminal.columns()),
+    })
+    .addHelpText('after', EXAMPLES)
+  addUp(program, (flags) => finish(actions.up(flags)))
+  addRun(program, (flags) => finish(actions.run(flags)))
+  addWorker(program, (flags) => finish(actions.worker(flags)))
+  try {
+    await program.parseAsync([...argv], { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    throw new Reported(error.exitCode === 0 ? EXIT.ok : EXIT.usage)
+  }
+  return exitCode
+}
+
+const usageError = (text: string, terminal: Terminal): string => {
+  const [first = '', ...rest] = text.trimEnd().split('\n')
+  return [errorLine(first.replace(/^error: /, ''), terminal), ...rest].join('\n')
+}
+
+const EXAMPLES = `
+Examples:
+  noetl up                                        start everything on this machine
+  noetl run examples/hello.yaml --set name=Ada    run a playbook and watch its steps
+  noetl run examples/loop.yaml --json             the same for programs
+
+Every flag of a command can be given by the environment, too: see its --help.`
+
+type Collect<T> = (flags: T) => Promise<void>
+
+const addUp = (program: Command, action: Collect<ServerFlags>): void => {
+  program
+    .command('up')
+    .description('start database, control plane and worker in one process')
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1, env: NOETL_HOST)')
+    .option('--port <number>', 'port to listen on, 0 for any free one (default: 8082, env: NOETL_PORT)')
+    .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
+    .option('--slots <number>', 'commands run at once, 0 for no worker here (default: 32, env: NOETL_SLOTS)')
+    .option(
+      '--no-examples',
+      'do not register and run examples on a fresh data directory (env: NOETL_EXAMPLES=false)',
+    )
+    .option('--insecure', 'serve other machines without access control (env: NOETL_INSECURE=true)')
+    .addHelpText(
+      'after',
+      `
+Further environment:
+  NOETL_DATABASE_URL    a PostgreSQL of your own instead of the embedded one
+  NOETL_SHARDS          several of them, separated by commas
+  NOETL_ENCRYPTION_KEY  base64 of 32 bytes that seal secrets (default: a key file in the data directory)
+  NOETL_LEASE_SECONDS   how long a silent worker keeps its command (default: 60)
+  NOETL_PYTHON          the Python to run steps with (default: python3)
+  NOETL_LOG_LEVEL       debug, info, warn, error or silent (default: warn)`,
+    )
+    .action((flags: ServerFlags) => action(withoutDefault(flags)))
+}
+
+/** Commander makes a `--no-` flag true when it is absent; absent must mean undecided. */
+const withoutDefault = ({ examples, ...flags }: ServerFlags): ServerFlags =>
+  examples === false ? { ...flags, examples } : flags
+
+interface RawRunFlags extends ConnectFlags {
+  readonly set?: readonly string[]
+  readonly payload?: string
+  readonly json?: boolean
+}
+
+const addRun = (program: Command, action: Collect<RunFlags & ConnectFlags>): void => {
+  program
+    .command('run')
+    .description('run a playbook file and show each step as it happens')
+    .argument('<file>', 'the playbook, a YAML file')
+    .option(
+      '--set <key=value>',
+      'set a workload value, JSON or text; a.b=1 reaches into mappings; repeatable',
+      append,
+    )
+    .option('--payload <json|@file>', 'workload values as a JSON object')
+    .option('--server <url>', 'the server to run on (env: NOETL_SERVER_URL)')
+    .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
+    .option('--json', 'print one JSON document instead of lines')
+    .addHelpText(
+      'after',
+      `
+Runs on the server of the data directory or at http://127.0.0.1:8082 if one is up, else starts one for this run.
+
+Exit code: 0 completed, 1 failed, 2 not a valid playbook or flag, 3 cancelled.`,
+    )
+    .action((file: string, { set, payload, json, ...connect }: RawRunFlags) =>
+      action({ ...connect, file, set: set ?? [], payload: payload ?? null, json: json ?? false }),
+    )
+}
+
+const append = (value: string, former: readonly string[] = []): readonly string[] => [...former, value]
+
+const addWorker = (program: Command, action: Collect<WorkerFlags>): void => {
+  program
+    .command('worker')
+    .description('run commands for a server elsewhere')
+    .option(
+      '--server <url>',
+      'the server to work for (default: http://127.0.0.1:8082, env: NOETL_SERVER_URL)',
+    )
+    .option('--pool <name>', 'the pool to take work from (default: shared, env: NOETL_POOL)')
+    .option('--slots <number>', 'commands run at once (default: 32, env: NOETL_SLOTS)')
+    .action((flags: WorkerFlags) => action(flags))
+}

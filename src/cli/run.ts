@@ -1,0 +1,195 @@
+/**
+ * `noetl run`: validates the file here, runs it on a server, shows each step, ends with the execution's status.
+ *
+ * 1. Nothing is started for a file that is not valid or for flags that cannot be meant.
+ * 2. The exit code is 0 only when the execution completed.
+ * 3. With `--json` stdout holds exactly one JSON document.
+ * 4. The first Ctrl-C asks the server to cancel; the execution's end is still shown.
+ */
+import { readFileSync } from 'node:fs'
+import type { Client, ExecuteOptions } from '../client/client.ts'
+import type { ExecutionEnd } from '../client/answers.ts'
+import { isObject } from '../contract/json.ts'
+import { ProblemError } from '../contract/problem.ts'
+import type { Playbook } from '../playbook/model.ts'
+import { parsePlaybook } from '../playbook/parse.ts'
+import { countOf, diagnosticLines } from './diagnostics.ts'
+import { durationText } from './duration.ts'
+import { errorLine, EXECUTION_EXIT, EXIT, Reported } from './failure.ts'
+import type { PayloadFlags } from './payload.ts'
+import { buildPayload } from './payload.ts'
+import { resultLines } from './result-lines.ts'
+import type { RunProgress } from './run-progress.ts'
+import type { Shown } from './show-execution.ts'
+import { showExecution } from './show-execution.ts'
+import type { Terminal } from './terminal.ts'
+
+export interface RunFlags extends PayloadFlags {
+  readonly file: string
+  readonly json: boolean
+}
+
+/** A server to run on: one that was there, or one started for this run. */
+export interface Connection {
+  readonly client: Client
+  readonly close: () => Promise<void>
+}
+
+export interface RunOptions {
+  readonly flags: RunFlags
+  readonly terminal: Terminal
+  readonly connect: () => Promise<Connection>
+  /** Aborts at the first Ctrl-C. */
+  readonly interrupted: AbortSignal
+}
+
+export const runPlaybook = async ({ flags, terminal, connect, interrupted }: RunOptions): Promise<number> => {
+  const text = readText(flags.file)
+  const playbook = checkPlaybook(flags.file, text, terminal)
+  const payload = buildPayload(flags, playbook.workload, readText)
+  const { client, close } = await connect()
+  try {
+    if (interrupted.aborted) return EXIT.cancelled
+    const { path, version } = await client.register(text)
+    const executionId = await start(client, { path, version, payload })
+    if (!flags.json) terminal.out(headline(playbook, flags.file, executionId, terminal))
+    const stopCancelling = cancelOnInterrupt(client, executionId, interrupted, terminal)
+    try {
+      const stepNames = playbook.steps.map((step) => step.name)
+      const shown = await showExecution({ client, executionId, terminal, stepNames, quiet: flags.json })
+      terminal.out(
+        flags.json
+          ? jsonAnswer(executionId, shown)
+          : ending(shown, client.url, executionId, terminal).join('\n'),
+      )
+      return EXECUTION_EXIT[shown.end.status]
+    } finally {
+      stopCancelling()
+    }
+  } finally {
+    await close()
+  }
+}
+
+/** An execution whose very first decision failed exists all the same: it is shown like any other. */
+const start = async (client: Client, options: ExecuteOptions): Promise<string> => {
+  try {
+    return (await client.execute(options)).execution_id
+  } catch (error) {
+    const details = error instanceof ProblemError && isObject(error.details) ? error.details : {}
+    if (typeof details['execution_id'] === 'string') return details['execution_id']
+    throw error
+  }
+}
+
+const readText = (file: string): string => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
+  } catch (error) {
+    throw new ProblemError('invalid', `${file} ${whyUnreadable(error)}`, { cause: error })
+  }
+}
+
+const whyUnreadable = (error: unknown): string => {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'ENOENT') return 'does not exist'
+  if (code === 'EISDIR') return 'is a directory, not a file'
+  if (code === 'EACCES') return 'may not be read by this user'
+  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not text (UTF-8)'
+  return `cannot be read: ${(error as Error).message}`
+}
+
+const checkPlaybook = (file: string, text: string, terminal: Terminal): Playbook => {
+  const parsed = parsePlaybook(text)
+  const diagnostics = parsed.ok ? parsed.warnings : parsed.problems
+  for (const line of diagnosticLines(file, text, diagnostics, terminal)) terminal.err(line)
+  if (parsed.ok) return parsed.playbook
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length
+  terminal.err(
+    errorLine(`${file} is not a valid playbook: ${countOf(errors, 'error')}, nothing was run`, terminal),
+  )
+  throw new Reported(EXIT.usage)
+}
+
+/** Answers how to stop listening. */
+const cancelOnInterrupt = (
+  client: Client,
+  executionId: string,
+  interrupted: AbortSignal,
+  terminal: Terminal,
+): (() => void) => {
+  const cancel = (): void => {
+    terminal.err('Cancelling the execution (Ctrl-C again leaves at once)')
+    // It may end by itself in the same moment; how it ended is shown either way.
+    client.cancel(executionId, 'cancelled from the command line').catch((error: unknown) => {
+      if (error instanceof ProblemError && error.code === 'unavailable')
+        terminal.err(errorLine(error.message, terminal))
+    })
+  }
+  if (interrupted.aborted) cancel()
+  else interrupted.addEventListener('abort', cancel, { once: true })
+  return () => interrupted.removeEventListener('abort', cancel)
+}
+
+const headline = (
+  playbook: Playbook,
+  file: string,
+  executionId: string,
+  { style, isInteractive }: Terminal,
+): string =>
+  isInteractive
+    ? `${style.bold(playbook.path)} ${style.dim(`${file}, execution ${executionId}`)}`
+    : `running  ${playbook.path} (${file}), execution ${executionId}`
+
+const ending = (
+  { end, progress }: Shown,
+  url: string,
+  executionId: string,
+  terminal: Terminal,
+): readonly string[] => {
+  const lines: string[] = []
+  const result = progress.result()
+  if (end.status === 'COMPLETED' && result !== undefined && result !== null) {
+    const { style, isInteractive } = terminal
+    lines.push(isInteractive ? `\n${style.bold('Result')}` : 'result')
+    lines.push(
+      ...resultLines(result, terminal, `curl ${url}/api/executions/${executionId}`),
+      ...(isInteractive ? [''] : []),
+    )
+  }
+  lines.push(summary(end, progress, terminal))
+  return lines
+}
+
+const SUMMARIES: Record<ExecutionEnd['status'], readonly [symbol: string, words: string]> = {
+  COMPLETED: ['✓', 'Completed'],
+  FAILED: ['✗', 'Failed'],
+  CANCELLED: ['■', 'Cancelled'],
+}
+
+const summary = (end: ExecutionEnd, progress: RunProgress, { style, isInteractive }: Terminal): string => {
+  const [symbol, words] = SUMMARIES[end.status]
+  const ran = progress.runs.filter((run) => run.status !== 'skipped').length
+  const facts = `after ${durationText(progress.durationMs())}, ${countOf(ran, 'step')}${end.error === null ? '' : `: ${end.error}`}`
+  if (!isInteractive) return `${end.status.toLowerCase()} ${facts}`
+  const paint = end.status === 'COMPLETED' ? style.green : end.status === 'FAILED' ? style.red : style.yellow
+  return `${paint(style.bold(`${symbol} ${words}`))} ${facts}`
+}
+
+const jsonAnswer = (executionId: string, { end, progress }: Shown): string =>
+  JSON.stringify({
+    execution_id: executionId,
+    status: end.status,
+    result: progress.result() ?? null,
+    error: end.error,
+    steps: progress.runs.map((run) => ({
+      step: run.step,
+      run: run.run,
+      status: run.status,
+      tool: run.tool,
+      duration_ms: run.durationMs,
+      ...(run.loop ? { items: run.loop.total, failed_items: run.loop.failed } : {}),
+      ...(run.reason === null ? {} : { reason: run.reason }),
+      ...(run.error ? { error: run.error } : {}),
+    })),
+  })

@@ -1,0 +1,4 @@
+import { dispatcherSuite } from './dispatcher.suite.ts'
+import { createMemoryDispatcher } from './memory.ts'
+
+dispatcherSuite('memory', () => Promise.resolve(createMemoryDispatcher()))

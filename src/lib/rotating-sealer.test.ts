@@ -1,0 +1,16 @@
+import { expect, test } from 'vitest'
+import { createRotatingSealer } from './rotating-sealer.ts'
+import { createSealer } from './sealer.ts'
+
+const KEY = Buffer.alloc(32, 1)
+const OTHER = Buffer.alloc(32, 9)
+
+test('seals with the current key and opens what a former one sealed', () => {
+  const sealer = createRotatingSealer(KEY, [Buffer.alloc(32, 5), OTHER])
+  expect(createSealer(KEY).open(sealer.seal('now'))).toBe('now')
+  expect(sealer.open(createSealer(OTHER).seal('before'))).toBe('before')
+})
+
+test('refuses what none of its keys sealed', () => {
+  expect(() => createRotatingSealer(KEY, []).open(createSealer(OTHER).seal('a'))).toThrow()
+})

@@ -1,0 +1,38 @@
+/** Deletes what has run out: results at their hour, keychain entries some days after, when nobody will renew them. */
+import { deleteExpiredKeychain } from '../store/keychain.ts'
+import { deleteExpiredResults } from '../store/results.ts'
+import type { Core } from './core.ts'
+import type { Service } from './service.ts'
+import { createService } from './service.ts'
+
+const MINUTE_MS = 60_000
+const BATCH = 1000
+const KEYCHAIN_GRACE_SECONDS = 7 * 86_400
+
+export interface ExpiryKeeper extends Service {
+  /** Looks once; answers how many rows it deleted. */
+  runOnce(): Promise<number>
+}
+
+export const createExpiryKeeper = (
+  core: Core,
+  { intervalMs = MINUTE_MS }: { intervalMs?: number } = {},
+): ExpiryKeeper => {
+  const runOnce = async (): Promise<number> => {
+    let deleted = await all(() =>
+      deleteExpiredKeychain(core.shards.cluster, { graceSeconds: KEYCHAIN_GRACE_SECONDS, max: BATCH }),
+    )
+    for (const database of core.shards.all) deleted += await all(() => deleteExpiredResults(database, BATCH))
+    return deleted
+  }
+  return { runOnce, ...createService({ name: 'expiry-keeper', intervalMs, log: core.log, run: runOnce }) }
+}
+
+/** In batches, so that no statement locks many rows. */
+const all = async (deleteSome: () => Promise<number>): Promise<number> => {
+  for (let total = 0; ;) {
+    const count = await deleteSome()
+    total += count
+    if (count < BATCH) return total
+  }
+}

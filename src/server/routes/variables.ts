@@ -1,0 +1,92 @@
+/** Variables that somebody attached to an execution. A list hides what is sensitive unless it is asked for. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { SetVariablesRequest, VariableListQuery } from '../../contract/api-variables.ts'
+import { ProblemError } from '../../contract/problem.ts'
+import { rawInteger } from '../../lib/exact-json.ts'
+import type { Variable } from '../../store/variables.ts'
+import {
+  accessVariable,
+  deleteVariable,
+  deleteVariables,
+  listVariables,
+  writeVariables,
+} from '../../store/variables.ts'
+import type { ServerContext } from '../app.ts'
+import { check, pathId } from '../http.ts'
+import { maySeeSecrets, refuseSecrets } from '../secret-access.ts'
+
+const nameOf = (request: FastifyRequest): string => (request.params as { var_name: string }).var_name
+
+const notFound = (name: string, executionId: string): ProblemError =>
+  new ProblemError('not_found', `Variable not found: ${name} for execution ${executionId}`)
+
+export const variableRoutes = (app: FastifyInstance, { core }: ServerContext): void => {
+  const { shards, sealer } = core
+
+  app.get('/api/vars/:execution_id', async (request, reply) => {
+    const executionId = pathId(request, 'execution_id')
+    const { include_data } = check(VariableListQuery, request.query)
+    if (include_data && !maySeeSecrets(request)) return refuseSecrets(reply)
+    const variables = await listVariables(shards.of(executionId), executionId, include_data ? sealer : null)
+    return variables.map(variableAnswer)
+  })
+
+  app.post('/api/vars/:execution_id', async (request) => {
+    const executionId = pathId(request, 'execution_id')
+    const variables = check(SetVariablesRequest, request.body)
+    if (variables.length > 0) await writeVariables(shards.of(executionId), executionId, variables, sealer)
+    return {
+      execution_id: rawInteger(executionId),
+      variables_set: variables.length,
+      var_names: variables.map(({ name }) => name),
+      status: 'ok',
+    }
+  })
+
+  /** Workers read what they compute with: whoever may see secrets gets the value as it was set. */
+  app.get('/api/vars/:execution_id/:var_name', async (request) => {
+    const executionId = pathId(request, 'execution_id')
+    const name = nameOf(request)
+    const variable = await accessVariable(
+      shards.of(executionId),
+      executionId,
+      name,
+      maySeeSecrets(request) ? sealer : null,
+    )
+    if (!variable) throw notFound(name, executionId)
+    return {
+      execution_id: rawInteger(executionId),
+      ...variableAnswer(variable),
+      value: variable.value,
+      type: variable.type,
+    }
+  })
+
+  app.delete('/api/vars/:execution_id/:var_name', async (request) => {
+    const executionId = pathId(request, 'execution_id')
+    const name = nameOf(request)
+    if (!(await deleteVariable(shards.of(executionId), executionId, name))) throw notFound(name, executionId)
+    return { execution_id: rawInteger(executionId), var_name: name, status: 'deleted', deleted: true }
+  })
+
+  app.delete('/api/vars/:execution_id', async (request) => {
+    const executionId = pathId(request, 'execution_id')
+    const count = await deleteVariables(shards.of(executionId), executionId)
+    return {
+      execution_id: rawInteger(executionId),
+      variables_deleted: count,
+      deleted_count: count,
+      status: 'ok',
+    }
+  })
+}
+
+const variableAnswer = (variable: Variable) => ({
+  var_name: variable.name,
+  var_type: variable.type,
+  var_value: variable.value,
+  source_step: variable.sourceStep,
+  created_at: variable.createdAt,
+  accessed_at: variable.accessedAt,
+  access_count: variable.accessCount,
+})

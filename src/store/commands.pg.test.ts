@@ -1,0 +1,177 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { aNewCommand, anAppend, nextTestId } from '../../test/support/appends.ts'
+import { useDatabase } from '../../test/support/database.ts'
+import { testSealer as sealer } from '../../test/support/server.ts'
+import { createAppender } from './appender.ts'
+import {
+  expireLeasesOf,
+  extendLeases,
+  leaseCommand,
+  leaseCommands,
+  readCommand,
+  takeExpired,
+} from './commands.ts'
+
+const database = useDatabase()
+
+beforeEach(async () => {
+  await database().query('truncate noetl.command')
+})
+
+/** Puts commands into the queue; answers their event ids in order. */
+const enqueue = async (count: number, pool = 'shared'): Promise<readonly string[]> => {
+  const id = nextTestId()
+  const commands = Array.from({ length: count }, (_, index) => aNewCommand(id, { pool, position: index + 1 }))
+  await createAppender({ database: database(), sealer }).append(anAppend(id, 0, [{}], { commands }))
+  return commands.map((command) => command.eventId)
+}
+
+const lease = (max: number, workerId = 'w1', pool = 'shared') =>
+  leaseCommands(database(), { pool, workerId, max, leaseSeconds: 60 })
+
+const expire = (...eventIds: string[]): Promise<unknown> =>
+  database().query(
+    `update noetl.command set lease_until = now() - interval '1 second' where event_id = any ($1)`,
+    [eventIds],
+  )
+
+const eventIds = (rows: readonly { event_id: string }[]): string[] => rows.map((row) => row.event_id).sort()
+
+describe('leasing', () => {
+  test('gives the oldest commands of the pool first', async () => {
+    const [a, b, c] = await enqueue(3)
+    await enqueue(2, 'other')
+    expect(eventIds(await lease(2))).toEqual([a, b])
+    expect(eventIds(await lease(5))).toEqual([c])
+    expect(await lease(5)).toEqual([])
+  })
+
+  test('records holder, deadline, token and attempt', async () => {
+    const [id = ''] = await enqueue(1)
+    await lease(1)
+    const row = await readCommand(database(), id)
+    expect(row).toMatchObject({ status: 'CLAIMED', worker_id: 'w1', lease_token: '1', attempt: 1 })
+    const left = Date.parse(row?.lease_until ?? '') - Date.now()
+    expect(left).toBeGreaterThan(50_000)
+    expect(left).toBeLessThan(70_000)
+  })
+
+  test('never gives a command twice, however many ask at once (rule 1)', async () => {
+    const all = await enqueue(200)
+    const taken = await Promise.all(Array.from({ length: 40 }, (_, index) => lease(7, `w${index}`)))
+    const ids = taken.flat().map((row) => row.event_id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect([...ids, ...eventIds(await lease(200))].sort()).toEqual([...all].sort())
+  })
+
+  test('does not wait for a command that somebody else is looking at', async () => {
+    const [first = '', second] = await enqueue(2)
+    const client = await database().connect()
+    await client.query('begin')
+    await client.query('select from noetl.command where event_id = $1 for update', [first])
+    expect(eventIds(await lease(2))).toEqual([second])
+    await client.query('rollback')
+    client.release()
+  })
+
+  test('by id takes a waiting command and nothing else', async () => {
+    const [id = ''] = await enqueue(1)
+    const take = (workerId: string) => leaseCommand(database(), { eventId: id, workerId, leaseSeconds: 60 })
+    const answers = await Promise.all([take('w1'), take('w2'), take('w3')])
+    expect(answers.filter((row) => row !== null)).toHaveLength(1)
+    expect(await take('w4')).toBeNull()
+  })
+})
+
+describe('heartbeats', () => {
+  test('extend what is held and tell the rest, in the order asked', async () => {
+    const [held = '', cancelled = '', other = '', waiting = ''] = await enqueue(4)
+    await lease(2)
+    await leaseCommand(database(), { eventId: other, workerId: 'w2', leaseSeconds: 60 })
+    await database().query(
+      `update noetl.command set status = 'CANCELLED', lease_until = null where event_id = $1`,
+      [cancelled],
+    )
+    await expire(held)
+    const leases = [other, cancelled, held, waiting, '1'].map((eventId) => ({ eventId, leaseToken: '1' }))
+    expect(await extendLeases(database(), { workerId: 'w1', leases, leaseSeconds: 60 })).toEqual([
+      null,
+      'CANCELLED',
+      'CLAIMED',
+      null,
+      null,
+    ])
+    expect(await takeExpired(database(), { reaperId: 'r', max: 10, leaseSeconds: 30 })).toEqual([])
+  })
+
+  test.each(['0', '2', '', 'x', '1.0', '9'.repeat(30)])(
+    'with token %j extend nothing',
+    async (leaseToken) => {
+      const [eventId = ''] = await enqueue(1)
+      await lease(1)
+      expect(
+        await extendLeases(database(), {
+          workerId: 'w1',
+          leases: [{ eventId, leaseToken }],
+          leaseSeconds: 60,
+        }),
+      ).toEqual([null])
+    },
+  )
+
+  test('of nothing answer nothing', async () => {
+    expect(await extendLeases(database(), { workerId: 'w1', leases: [], leaseSeconds: 60 })).toEqual([])
+  })
+})
+
+describe('leases that ran out', () => {
+  test('are taken over with a larger token, which fences the old holder off (rule 2)', async () => {
+    const [id = ''] = await enqueue(1)
+    await lease(1)
+    await expire(id)
+    const [taken] = await takeExpired(database(), { reaperId: 'reaper', max: 10, leaseSeconds: 30 })
+    expect(taken).toMatchObject({ event_id: id, lease_token: '2', attempt: 1 })
+    expect(
+      await extendLeases(database(), {
+        workerId: 'w1',
+        leases: [{ eventId: id, leaseToken: '1' }],
+        leaseSeconds: 60,
+      }),
+    ).toEqual([null])
+    expect(await takeExpired(database(), { reaperId: 'reaper', max: 10, leaseSeconds: 30 })).toEqual([])
+  })
+
+  test('of a reaper that died run out like any other', async () => {
+    const [id = ''] = await enqueue(1)
+    await lease(1)
+    await expire(id)
+    await takeExpired(database(), { reaperId: 'first', max: 10, leaseSeconds: 30 })
+    await expire(id)
+    expect(await takeExpired(database(), { reaperId: 'second', max: 10, leaseSeconds: 30 })).toMatchObject([
+      { lease_token: '3' },
+    ])
+  })
+
+  test('are taken over once, however many reapers look at once', async () => {
+    const ids = await enqueue(50)
+    await lease(50)
+    await expire(...ids)
+    const taken = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        takeExpired(database(), { reaperId: `r${index}`, max: 20, leaseSeconds: 30 }),
+      ),
+    )
+    const all = taken.flat().map((row) => row.event_id)
+    expect(new Set(all).size).toBe(all.length)
+  })
+
+  test('of workers known to be gone end at once', async () => {
+    const [mine = '', theirs = ''] = await enqueue(2)
+    await leaseCommand(database(), { eventId: mine, workerId: 'local-1', leaseSeconds: 60 })
+    await leaseCommand(database(), { eventId: theirs, workerId: 'remote-1', leaseSeconds: 60 })
+    expect(await expireLeasesOf(database(), 'local-')).toBe(1)
+    expect(eventIds(await takeExpired(database(), { reaperId: 'r', max: 10, leaseSeconds: 30 }))).toEqual([
+      mine,
+    ])
+  })
+})

@@ -1,0 +1,193 @@
+-- The schema that the migrations add up to. Written by `npm run schema`, read by reviewers; not executed.
+
+create table noetl.catalog (
+  catalog_id bigint not null,
+  path text not null,
+  version integer not null,
+  kind text not null,
+  content text not null,
+  layout json,
+  payload json,
+  meta json,
+  created_at timestamp with time zone default now() not null,
+  archived_at timestamp with time zone,
+  constraint catalog_pkey PRIMARY KEY (catalog_id),
+  constraint catalog_path_version UNIQUE (path, version),
+  constraint catalog_version_check CHECK ((version > 0))
+);
+CREATE INDEX catalog_kind ON noetl.catalog USING btree (kind, catalog_id DESC);
+
+create table noetl.command (
+  event_id bigint not null,
+  execution_id bigint not null,
+  "position" integer not null,
+  command_id text not null,
+  step text not null,
+  tool_kind text not null,
+  pool text not null,
+  status text not null,
+  attempt integer default 0 not null,
+  lease_token bigint default 0 not null,
+  worker_id text,
+  lease_until timestamp with time zone,
+  available_at timestamp with time zone default now() not null,
+  created_at timestamp with time zone default now() not null,
+  claimed_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint command_pkey PRIMARY KEY (event_id),
+  constraint command_lease CHECK (((status = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
+  constraint command_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'CLAIMED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text])))
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
+CREATE INDEX command_leases ON noetl.command USING btree (lease_until) WHERE (status = 'CLAIMED'::text);
+CREATE INDEX command_queue ON noetl.command USING btree (pool, event_id) WHERE (status = 'PENDING'::text);
+
+create table noetl.event (
+  execution_id bigint not null,
+  "position" integer not null,
+  event_id bigint not null,
+  created_at timestamp with time zone not null,
+  event_type text not null,
+  node_name text,
+  node_type text,
+  status text,
+  parent_event_id bigint,
+  worker_id text,
+  duration_ms double precision,
+  context json,
+  result_status text,
+  result_context json,
+  result_reference json,
+  meta json not null,
+  error text,
+  sealed bytea,
+  extra json,
+  constraint event_pkey PRIMARY KEY (execution_id, "position"),
+  constraint chk_event_result_shape CHECK ((((result_status IS NOT NULL) OR ((result_context IS NULL) AND (result_reference IS NULL))) AND ((result_context IS NULL) OR (json_typeof(result_context) = 'object'::text)) AND ((result_reference IS NULL) OR (json_typeof(result_reference) = 'object'::text)))),
+  constraint event_meta_object CHECK ((json_typeof(meta) = 'object'::text)),
+  constraint event_position_check CHECK (("position" > 0))
+) partition by range (execution_id);
+CREATE UNIQUE INDEX event_by_id ON ONLY noetl.event USING btree (execution_id, event_id);
+
+create table noetl.event_default partition of noetl.event default;
+
+create table noetl.execution (
+  execution_id bigint not null,
+  catalog_id bigint not null,
+  path text not null,
+  playbook_version integer,
+  parent_execution_id bigint,
+  pool text not null,
+  status text not null,
+  version integer not null,
+  total_steps integer default 0 not null,
+  completed_steps integer default 0 not null,
+  running_steps integer default 0 not null,
+  failed_steps integer default 0 not null,
+  current_step text,
+  error text,
+  imported boolean default false not null,
+  started_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint execution_pkey PRIMARY KEY (execution_id),
+  constraint execution_finished CHECK (((status = 'RUNNING'::text) = (finished_at IS NULL))),
+  constraint execution_status CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
+  constraint execution_version_check CHECK ((version >= 0))
+) with (autovacuum_vacuum_scale_factor=0.05, fillfactor=70);
+CREATE INDEX execution_by_catalog ON noetl.execution USING btree (catalog_id, execution_id);
+CREATE INDEX execution_by_parent ON noetl.execution USING btree (parent_execution_id, execution_id) WHERE (parent_execution_id IS NOT NULL);
+CREATE INDEX execution_ended_badly ON noetl.execution USING btree (status, execution_id) WHERE (status = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]));
+CREATE INDEX execution_running ON noetl.execution USING btree (execution_id) WHERE (status = 'RUNNING'::text);
+
+create table noetl.migration (
+  number integer not null,
+  name text not null,
+  checksum text not null,
+  applied_at timestamp with time zone default now() not null,
+  constraint migration_pkey PRIMARY KEY (number)
+);
+
+create table noetl.outbox (
+  outbox_id bigint generated always as identity not null,
+  execution_id bigint,
+  event_id bigint not null,
+  subject text,
+  payload json not null,
+  payload_codec text default 'json'::text not null,
+  status text default 'PENDING'::text not null,
+  attempts integer default 0 not null,
+  available_at timestamp with time zone default now() not null,
+  locked_at timestamp with time zone,
+  published_at timestamp with time zone,
+  last_error text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint outbox_pkey PRIMARY KEY (outbox_id),
+  constraint outbox_message UNIQUE (execution_id, event_id, subject),
+  constraint outbox_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'IN_FLIGHT'::text, 'PUBLISHED'::text, 'FAILED'::text])))
+);
+CREATE INDEX outbox_waiting ON noetl.outbox USING btree (available_at, outbox_id) WHERE (status = ANY (ARRAY['PENDING'::text, 'IN_FLIGHT'::text, 'FAILED'::text]));
+
+create table noetl.result (
+  result_id bigint not null,
+  execution_id bigint not null,
+  name text not null,
+  scope text default 'execution'::text not null,
+  source_step text,
+  media_type text default 'application/json'::text not null,
+  bytes bigint not null,
+  sha256 text not null,
+  data bytea not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone,
+  constraint result_pkey PRIMARY KEY (result_id)
+);
+CREATE INDEX result_by_name ON noetl.result USING btree (execution_id, name, result_id DESC);
+
+create table noetl.snapshot (
+  execution_id bigint not null,
+  "position" integer not null,
+  state bytea not null,
+  created_at timestamp with time zone default now() not null,
+  constraint snapshot_pkey PRIMARY KEY (execution_id, "position")
+);
+
+create table noetl.timer (
+  timer_id bigint not null,
+  execution_id bigint not null,
+  due_at timestamp with time zone not null,
+  kind text not null,
+  payload json not null,
+  created_at timestamp with time zone default now() not null,
+  constraint timer_pkey PRIMARY KEY (timer_id)
+);
+CREATE INDEX timer_by_execution ON noetl.timer USING btree (execution_id);
+CREATE INDEX timer_due ON noetl.timer USING btree (due_at);
+
+create view noetl.event_log as
+ SELECT execution_id,
+    "position",
+    event_id,
+    created_at,
+    event_type,
+    node_name,
+    node_type,
+    status,
+    parent_event_id,
+    worker_id,
+    duration_ms,
+    context,
+        CASE
+            WHEN result_status IS NOT NULL THEN
+            CASE
+                WHEN result_context IS NULL AND result_reference IS NULL THEN json_build_object('status', result_status)
+                WHEN result_reference IS NULL THEN json_build_object('status', result_status, 'context', result_context)
+                WHEN result_context IS NULL THEN json_build_object('status', result_status, 'reference', result_reference)
+                ELSE json_build_object('status', result_status, 'context', result_context, 'reference', result_reference)
+            END
+            ELSE NULL::json
+        END AS result,
+    meta,
+    error,
+    extra
+   FROM noetl.event e;

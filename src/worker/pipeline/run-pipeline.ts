@@ -1,0 +1,131 @@
+/**
+ * Runs the tasks of a pipeline one after another, inside one command.
+ *
+ * 1. A position walks the list; after each run the policy of the task says where to go. Whatever it settles is the
+ *    outcome of the pipeline.
+ * 2. Cancellation and the command's limit of time end the pipeline between tasks, in a tool and in a wait; no policy
+ *    can keep it going.
+ * 3. A pipeline that never ends by itself is ended by the limit on task runs, and never holds up the process.
+ * 4. The data is label to data, for success and failure alike; after a failure `_failed_task` names its task. A single
+ *    tool with a policy (`meta.unwrap`) keeps its own data instead.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+import type { LeasedCommand, ToolError } from '../../contract/command.ts'
+import type { Clock } from '../clock.ts'
+import { commandNames } from '../command-scope.ts'
+import type { Log } from '../log.ts'
+import { toToolError } from '../tool-failure.ts'
+import type { ToolCall, ToolResult } from '../tool.ts'
+import type { ToolRegistry } from '../tools/registry.ts'
+import { createPrintedOutput } from './printed-output.ts'
+import { readPipeline } from './read-pipeline.ts'
+import { waitUnlessAborted } from './retry-wait.ts'
+import { createRunningContext, type RunningContext } from './running-context.ts'
+import { createTaskRunner } from './run-task.ts'
+import { createTaskSettler } from './settle-task.ts'
+
+export interface PipelineOptions {
+  readonly command: LeasedCommand
+  readonly tools: ToolRegistry
+  readonly workerId: string
+  readonly clock: Clock
+  readonly uuid: () => string
+  readonly signal: AbortSignal
+  readonly log: Log
+  readonly onOutput: ToolCall['log']
+  readonly maxTaskRuns: number
+}
+
+/** How long tasks may keep the process to themselves. */
+const TURN_MS = 10
+
+const contextOf = ({ command, workerId, clock, uuid }: PipelineOptions): RunningContext =>
+  createRunningContext({
+    command,
+    names: commandNames(command, workerId),
+    now: () => new Date(clock.now()).toISOString(),
+    uuid,
+  })
+
+const tooManyRuns = (limit: number): ToolError => ({
+  kind: 'max_iterations_exceeded',
+  code: 'MAX_ITERATIONS_EXCEEDED',
+  message: `max_iterations_exceeded: the pipeline ran ${limit} tasks without coming to an end`,
+  retryable: false,
+})
+
+export const runPipeline = async (options: PipelineOptions): Promise<ToolResult> => {
+  const { command, tools, clock, signal, log, onOutput, maxTaskRuns } = options
+  const tasks = readPipeline(command.context.tool_config)
+  const context = contextOf(options)
+  const runTask = createTaskRunner({ command, context, tools, clock, signal, log: onOutput })
+  const settler = createTaskSettler(tasks, context, log)
+  const printed = createPrintedOutput()
+  let last: ToolResult = { outcome: 'ok' }
+  let position = 0
+  let attempt = 1
+  let turnBegan = clock.elapsed()
+
+  const end = (error: ToolError | null): ToolResult =>
+    pipelineResult({ command, context, last, error, failedTask: tasks[position]?.label }, printed.streams())
+
+  for (let run = 0; ; run += 1) {
+    const task = tasks[position]
+    if (task === undefined) return end(null)
+    if (signal.aborted) return end(toToolError(signal.reason))
+    if (run >= maxTaskRuns) return end(tooManyRuns(maxTaskRuns))
+
+    const startedAt = clock.elapsed()
+    const running = runTask(task, attempt, run)
+    last = running instanceof Promise ? await running : running
+    const endedAt = clock.elapsed()
+    printed.add(last)
+    context.record(last.data ?? null)
+    if (last.outcome === 'error' && signal.aborted) return end(last.error ?? toToolError(signal.reason))
+
+    const { label, kind } = task
+    const durationMs = Math.round((endedAt - startedAt) * 1000) / 1000
+    const next = settler.settle(position, { label, kind, result: last, attempt, durationMs })
+    if (next.go === 'end') return end(next.error)
+    if (next.go === 'again') {
+      attempt += 1
+      if (next.waitMs > 0) await waitUnlessAborted(clock, next.waitMs, signal)
+    } else {
+      context.leave()
+      attempt = 1
+      position = next.position
+    }
+    // Also after tools that answered by a promise: it may have been settled without any I/O.
+    if (endedAt - turnBegan > TURN_MS) {
+      await nextTurn()
+      turnBegan = clock.elapsed()
+    }
+  }
+}
+
+interface End {
+  readonly command: LeasedCommand
+  readonly context: RunningContext
+  /** The newest run of a task. */
+  readonly last: ToolResult
+  readonly error: ToolError | null
+  readonly failedTask: string | undefined
+}
+
+const pipelineResult = (
+  { command, context, last, error, failedTask }: End,
+  streams: Pick<ToolResult, 'stdout' | 'stderr'>,
+): ToolResult => {
+  const exports = context.exports()
+  const failure = error === null || failedTask === undefined ? {} : { _failed_task: failedTask }
+  const data = command.meta['unwrap'] === true ? last.data : { ...context.results(), ...failure }
+  return {
+    outcome: error === null ? 'ok' : 'error',
+    ...(data === undefined ? {} : { data }),
+    ...(error === null ? {} : { error }),
+    ...(exports === null ? {} : { contextUpdates: exports }),
+    ...streams,
+    ...(last.exitCode === undefined ? {} : { exitCode: last.exitCode }),
+  }
+}

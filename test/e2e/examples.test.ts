@@ -1,0 +1,71 @@
+/** Every example runs and gives what its comments promise. */
+import { globSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Server } from './noetl-process.ts'
+import { noetl, REPOSITORY, startServer, temporaryDirectory } from './noetl-process.ts'
+
+let server: Server
+
+beforeAll(async () => {
+  server = await startServer(temporaryDirectory(), ['--no-examples'])
+})
+
+interface Answer {
+  readonly status: string
+  readonly result: unknown
+  readonly steps: readonly { readonly step: string; readonly status: string }[]
+}
+
+const run = async (example: string, flags: readonly string[]): Promise<Answer> => {
+  const finished = await noetl([
+    'run',
+    `examples/${example}.yaml`,
+    '--json',
+    '--server',
+    server.url,
+    ...flags,
+  ])
+  expect(finished).toMatchObject({ exitCode: 0, stderr: '' })
+  return JSON.parse(finished.stdout) as Answer
+}
+
+const CASES: readonly (readonly [example: string, flags: readonly string[], result: unknown])[] = [
+  ['hello', [], 'Hello, world!'],
+  ['hello', ['--set', 'name=Ada'], 'Hello, Ada!'],
+  ['branch', [], 'order A-17 accepted'],
+  ['branch', ['--set', 'order.total=1500'], 'order A-17 waits for a review'],
+  ['branch', ['--set', 'order.total=0'], 'order A-17 rejected'],
+  ['fan-out-join', [], { pay: 3700, tax: 800, bonus: 500 }],
+  ['fan-out-join', ['--set', 'with_bonus=false'], { pay: 3200, tax: 800, bonus: 0 }],
+  ['loop', [], { texts: 4, words: 32, longest: 'glitters' }],
+  ['loop', ['--set', 'texts=["one", "two two", "three"]'], { texts: 3, words: 4, longest: 'three' }],
+  ['error-handling', [], { paid: false, reason: 'ValueError: 250 is more than the balance of 100' }],
+  ['error-handling', ['--set', 'amount=80'], { paid: true, left: 20 }],
+  ['counter-cycle', [], { value: 32, rounds: 5 }],
+  ['counter-cycle', ['--set', 'goal=100'], { value: 128, rounds: 7 }],
+]
+
+describe('examples', () => {
+  test.each(CASES)('%s %j gives %j', async (example, flags, result) => {
+    expect(await run(example, flags)).toMatchObject({ status: 'COMPLETED', result })
+  })
+
+  test('a join waits for every branch that was taken and runs once', async () => {
+    const { steps } = await run('fan-out-join', [])
+    expect(steps.filter(({ step }) => step === 'total')).toHaveLength(1)
+    expect(steps.at(-1)).toMatchObject({ step: 'total', status: 'completed' })
+  })
+
+  test('a dealt-with failure is told apart from a success', async () => {
+    const { steps } = await run('error-handling', [])
+    expect(steps[0]).toMatchObject({ step: 'start', status: 'handled' })
+  })
+
+  test('none is forgotten here', () => {
+    const files = globSync('*.yaml', { cwd: join(REPOSITORY, 'examples') }).map((file) =>
+      file.replace(/\.yaml$/, ''),
+    )
+    expect(new Set(CASES.map(([example]) => example))).toEqual(new Set(files))
+  })
+})

@@ -1,0 +1,77 @@
+/** A test server whose HTTP face has keys and an internal token, as a configured server does. */
+import { createWallet } from '../../src/lib/envelope.ts'
+import { parseJson } from '../../src/lib/exact-json.ts'
+import { createApp } from '../../src/server/app.ts'
+import type { Response, TestServer } from './server.ts'
+import { startServer } from './server.ts'
+
+export const TEST_KEY = Buffer.alloc(32, 7)
+export const INTERNAL_TOKEN = 'internal-test-token'
+
+export interface ApiServerOptions {
+  /** Null for a server that has none. */
+  readonly key?: Buffer | null
+  readonly previousKeys?: readonly Buffer[]
+  readonly internalToken?: string | null
+}
+
+/** Another face of a test server, with keys of its own. */
+export const withKeys = (
+  server: TestServer,
+  options: ApiServerOptions = {},
+): Pick<TestServer, 'send' | 'get' | 'post'> & { close(): Promise<void> } => {
+  const { key = TEST_KEY, previousKeys = [], internalToken = INTERNAL_TOKEN } = options
+  const { signal } = new AbortController()
+  const { core, leases } = server
+  const app = createApp({
+    core,
+    leases,
+    version: '0.0.0-test',
+    closing: signal,
+    internalToken,
+    ...(key ? { wallet: createWallet(key, previousKeys) } : {}),
+  })
+  const send: TestServer['send'] = async (method, path, body, headers = {}) => {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
+    const payload =
+      body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
+    const answer = await app.inject({ method, url: path, headers: { ...type, ...headers }, ...payload })
+    return {
+      status: answer.statusCode,
+      body: bodyOf(answer.body),
+      text: answer.body,
+      headers: answer.headers,
+    }
+  }
+  return {
+    send,
+    get: (path) => send('GET', path),
+    post: (path, body) => send('POST', path, body),
+    close: () => app.close(),
+  }
+}
+
+/** A server with its HTTP face replaced by one that has keys. */
+export const startApiServer = async (
+  urls: readonly string[],
+  options: ApiServerOptions = {},
+): Promise<TestServer> => {
+  const server = await startServer(urls)
+  const face = withKeys(server, options)
+  return {
+    ...server,
+    ...face,
+    close: async () => {
+      await face.close()
+      await server.close()
+    },
+  }
+}
+
+const bodyOf = (text: string): Response['body'] => {
+  try {
+    return parseJson(text) as Response['body']
+  } catch {
+    return {}
+  }
+}
