@@ -81,7 +81,8 @@ const createRun = (graph: Graph) => {
   }
 }
 
-const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
+const median = (times: number[]): number =>
+  times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? Number.NaN
 
 const benchChain = (): void => {
   const graph = typical()
@@ -99,7 +100,9 @@ const benchChain = (): void => {
   }
   const middle = median(times)
   const late = times[Math.floor(times.length * 0.99)] ?? Number.NaN
-  console.log(`decide command.completed, ${STEPS} steps: median ${middle.toFixed(1)} µs, 99 % within ${late.toFixed(1)} µs`)
+  console.log(
+    `decide command.completed, ${STEPS} steps: median ${middle.toFixed(1)} µs, 99 % within ${late.toFixed(1)} µs`,
+  )
 }
 
 const heapMegabytes = (): number => {
@@ -124,12 +127,16 @@ const runLoop = (graph: Graph, items: number) => {
 
 /** Short loops are repeated, so that every length runs the same warm code. */
 const benchLoop = (graph: Graph, items: number): void => {
-  const perItem = median(Array.from({ length: Math.ceil(50_000 / items) }, () => runLoop(graph, items).perItem))
+  const perItem = median(
+    Array.from({ length: Math.ceil(50_000 / items) }, () => runLoop(graph, items).perItem),
+  )
   const before = heapMegabytes()
   const { state } = runLoop(graph, items)
   const heap = Math.max(0, heapMegabytes() - before).toFixed(1)
   const snapshot = (encodeState(state).length / 2 ** 20).toFixed(1)
-  console.log(`parallel loop of ${String(items).padStart(6)}: ${perItem.toFixed(1)} µs per item, heap +${heap} MB when done, snapshot ${snapshot} MB`)
+  console.log(
+    `parallel loop of ${String(items).padStart(6)}: ${perItem.toFixed(1)} µs per item, heap +${heap} MB when done, snapshot ${snapshot} MB`,
+  )
 }
 
 benchChain()

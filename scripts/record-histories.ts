@@ -65,7 +65,14 @@ workflow:
   - {step: join, ${NOOP}, next: end}
   - {step: end}
 `,
-    happenings: [started(), completed('start'), completed('b', 'b'), completed('a', { left: false }), completed('a2'), completed('join', 'j')],
+    happenings: [
+      started(),
+      completed('start'),
+      completed('b', 'b'),
+      completed('a', { left: false }),
+      completed('a2'),
+      completed('join', 'j'),
+    ],
   },
   'parallel-loop': {
     title: 'A windowed loop whose iterations end out of order, one of them failed, then a sequential one',
@@ -98,7 +105,9 @@ workflow:
 `,
     happenings: [
       started(),
-      ...['head', 'b', 'a', 'join', 'head', 'a', 'log', 'b', 'log', 'join', 'exit'].map((name, index) => completed(name, { index })),
+      ...['head', 'b', 'a', 'join', 'head', 'a', 'log', 'b', 'log', 'join', 'exit'].map((name, index) =>
+        completed(name, { index }),
+      ),
     ],
   },
   'failure-handled': {
@@ -110,10 +119,16 @@ workflow:
   - {step: rescue, ${NOOP}, spec: {on_error: continue}, next: end}
   - {step: end, ${NOOP}}
 `,
-    happenings: [started(), failed('start', 'broken', { rows: 3 }), failed('rescue', 'too'), completed('end', 'saved')],
+    happenings: [
+      started(),
+      failed('start', 'broken', { rows: 3 }),
+      failed('rescue', 'too'),
+      completed('end', 'saved'),
+    ],
   },
   'failure-blocks-join': {
-    title: 'A failure that nothing handles: the other branch finishes, the join does not start, the final step does',
+    title:
+      'A failure that nothing handles: the other branch finishes, the join does not start, the final step does',
     playbook: `
 executor: {spec: {final_step: report}}
 workflow:
@@ -124,10 +139,18 @@ workflow:
   - {step: join, ${NOOP}}
   - {step: report, ${NOOP}}
 `,
-    happenings: [started(), completed('start'), failed('a', 'no'), completed('b'), completed('b2', 2), completed('report', 'told')],
+    happenings: [
+      started(),
+      completed('start'),
+      failed('a', 'no'),
+      completed('b'),
+      completed('b2', 2),
+      completed('report', 'told'),
+    ],
   },
   'leases-lost': {
-    title: 'A command that is handed back, lost three times, and given up; stale and repeated reports between',
+    title:
+      'A command that is handed back, lost three times, and given up; stale and repeated reports between',
     playbook: `
 workflow:
   - {step: start, ${NOOP}, next: {arcs: [{step: rescue, when: "{{ error.kind == 'worker_lost' }}"}]}}
@@ -161,16 +184,21 @@ workflow:
       reportedOf('start', 'command.claimed', { workerId: 'rs-1' }),
       reportedOf('start', 'command.started', { workerId: 'rs-1' }),
       reported('step_started', { step: 'start' }),
-      reportedOf('start', 'call.done', { workerId: 'rs-1', context: { call_index: 0, result: { status: 'success', context: { data: { n: 1 } } } } }),
+      reportedOf('start', 'call.done', {
+        workerId: 'rs-1',
+        context: { call_index: 0, result: { status: 'success', context: { data: { n: 1 } } } },
+      }),
       reported('step.exit', { step: 'start', context: { next: ['third'] } }),
       reportedOf('start', 'command.completed', { workerId: 'rs-1', context: { status: 'success' } }),
-      reportedOf('second', 'call.error', { context: { error: { kind: 'sql', code: '42P01', message: 'no table' } } }),
+      reportedOf('second', 'call.error', {
+        context: { error: { kind: 'sql', code: '42P01', message: 'no table' } },
+      }),
       reportedOf('second', 'action_failed', { context: { error: 'short' } }),
       reportedOf('third', 'step_completed', { context: { data: 3 } }),
       reported('command.completed', { step: 'third', context: { data: 'after the end' } }),
     ],
   },
-  'cancelled': {
+  cancelled: {
     title: 'An execution that is cancelled while a step runs',
     playbook: `
 workflow:
@@ -178,7 +206,13 @@ workflow:
   - {step: a, ${NOOP}}
   - {step: b, ${NOOP}}
 `,
-    happenings: [started(), completed('start'), completed('a'), cancelled('not needed any more'), cancelled()],
+    happenings: [
+      started(),
+      completed('start'),
+      completed('a'),
+      cancelled('not needed any more'),
+      cancelled(),
+    ],
   },
   'evaluation-fails': {
     title: 'A template that fails while the next command is built',
@@ -197,7 +231,8 @@ const toText = (history: History): string => {
   const line = (value: unknown): string => JSON.stringify(value)
   const turn = ({ input, ticks, reply, events }: HistoryTurn): string =>
     `    {"input": ${line(input)},\n     "ticks": ${line(ticks)}, "reply": ${line(reply)},\n     "events": [${lines(events)}]}`
-  const lines = (events: readonly EventRecord[]): string => (events.length === 0 ? '' : `\n       ${events.map(line).join(',\n       ')}`)
+  const lines = (events: readonly EventRecord[]): string =>
+    events.length === 0 ? '' : `\n       ${events.map(line).join(',\n       ')}`
   const state = encodeState(fold(history.turns.flatMap(({ events }) => events)))
   return `{
   "title": ${line(history.title)},

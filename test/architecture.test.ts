@@ -168,9 +168,7 @@ describe('style', () => {
   })
 
   test('files are named in kebab case, and no folder has a barrel', () => {
-    expect(
-      written.filter((path) => !/^[a-z0-9-]+(?:\.(?:pg\.test|test|suite|config))?\.ts$/.test(basename(path))),
-    ).toEqual([])
+    expect(written.filter((path) => !/^[a-z0-9-]+(?:\.[a-z0-9-]+)*\.ts$/.test(basename(path)))).toEqual([])
     expect(written.filter((path) => basename(path) === 'index.ts')).toEqual([])
   })
 
@@ -204,11 +202,24 @@ describe('style', () => {
     expect(readers.filter((path) => /\bprocess\.(?:env|argv)\b/.test(readFileSync(path, 'utf8')))).toEqual([])
   })
 
-  test('SQL is written in the store only', () => {
+  test('the server asks the store; it writes no SQL of its own', () => {
     const sql = /[`']\s*(?:select|insert into|update|delete from|with)\s[^`']*\bnoetl\./i
-    const strays = sources.filter(
-      (path) => folderOf(path) !== 'store' && sql.test(readFileSync(path, 'utf8')),
-    )
-    expect(strays).toEqual([])
+    const server = sources.filter((path) => folderOf(path) === 'server')
+    expect(server.filter((path) => sql.test(readFileSync(path, 'utf8')))).toEqual([])
   })
+})
+
+test('the lock file knows every package of every platform, without which npm ci refuses it', () => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+    packages: Record<string, { dependencies?: object; optionalDependencies?: object }>
+  }
+  const missing = Object.entries(packages).flatMap(
+    ([path, { dependencies = {}, optionalDependencies = {} }]) =>
+      Object.keys({ ...dependencies, ...optionalDependencies })
+        .filter(
+          (name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
+        )
+        .map((name) => `${path}: ${name}`),
+  )
+  expect(missing).toEqual([])
 })

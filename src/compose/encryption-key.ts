@@ -5,14 +5,26 @@ import { join } from 'node:path'
 import { ProblemError } from '../contract/problem.ts'
 import { KEY_BYTES } from '../lib/sealer.ts'
 
-export const loadEncryptionKey = (
-  configured: string | null,
-  dataDir: string,
-): { key: Buffer; file: string | null } => {
-  if (configured !== null) return { key: decodeKey(configured, 'NOETL_ENCRYPTION_KEY'), file: null }
+export interface EncryptionKeys {
+  readonly key: Buffer
+  /** A key that was in use before and still opens what it sealed. */
+  readonly previous: readonly Buffer[]
+  /** Where the generated key lies; null when one was given. */
+  readonly file: string | null
+}
+
+export interface ConfiguredKeys {
+  readonly encryptionKey: string | null
+  readonly previousEncryptionKey: string | null
+  readonly dataDir: string
+}
+
+export const loadEncryptionKeys = ({ encryptionKey, previousEncryptionKey, dataDir }: ConfiguredKeys): EncryptionKeys => {
+  const previous = previousEncryptionKey === null ? [] : [decodeKey(previousEncryptionKey, 'NOETL_ENCRYPTION_KEY_PREVIOUS')]
+  if (encryptionKey !== null) return { key: decodeKey(encryptionKey, 'NOETL_ENCRYPTION_KEY'), previous, file: null }
   const file = join(dataDir, 'encryption.key')
   if (!existsSync(file)) createKeyFile(file, dataDir)
-  return { key: decodeKey(readFileSync(file, 'utf8'), file), file }
+  return { key: decodeKey(readFileSync(file, 'utf8'), file), previous, file }
 }
 
 const decodeKey = (text: string, source: string): Buffer => {

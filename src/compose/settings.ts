@@ -17,6 +17,9 @@ export interface Settings {
   readonly databaseUrls: readonly string[]
   readonly machineId: number
   readonly encryptionKey: string | null
+  readonly previousEncryptionKey: string | null
+  /** Opens the internal routes; null keeps them closed. */
+  readonly internalToken: string | null
   readonly pgBinDir: string | null
   readonly python: string | null
   readonly logLevel: LogLevel
@@ -77,6 +80,8 @@ export const readSettings = (
       1023,
     ),
     encryptionKey: env['NOETL_ENCRYPTION_KEY'] ?? null,
+    previousEncryptionKey: env['NOETL_ENCRYPTION_KEY_PREVIOUS'] ?? null,
+    internalToken: env['NOETL_INTERNAL_API_TOKEN'] ?? null,
     pgBinDir: env['NOETL_PG_BIN'] ?? null,
     python: env['NOETL_PYTHON'] ?? env['PYTHON_PATH'] ?? null,
     logLevel: readLogLevel(env),

@@ -5,26 +5,30 @@
 import type { AddressInfo } from 'node:net'
 import type { ProblemError } from '../contract/problem.ts'
 import { createMemoryDispatcher } from '../dispatch/memory.ts'
-import { createSealer } from '../lib/sealer.ts'
+import { createWallet } from '../lib/envelope.ts'
+import { createRotatingSealer } from '../lib/rotating-sealer.ts'
 import { createSnowflake } from '../lib/snowflake.ts'
+import type { ServerContext } from '../server/app.ts'
 import { createApp } from '../server/app.ts'
 import type { Core } from '../server/core.ts'
 import { createCore } from '../server/core.ts'
-import type { Leases } from '../server/leases.ts'
 import { createLeases } from '../server/leases.ts'
+import { createExpiryKeeper } from '../server/expiry-keeper.ts'
 import { createPartitionKeeper } from '../server/partition-keeper.ts'
 import { createPlaybooks } from '../server/playbooks.ts'
 import { createReaper } from '../server/reaper.ts'
+import { createTimers } from '../server/timers.ts'
 import { expireLeasesOf } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
 import { createShards } from '../store/shards.ts'
 import type { Log as WorkerLog } from '../worker/log.ts'
 import { openDatabases } from './databases.ts'
-import { loadEncryptionKey } from './encryption-key.ts'
+import { loadEncryptionKeys } from './encryption-key.ts'
 import type { Settings } from './settings.ts'
 import type { OnSlow, Undo } from './undo.ts'
 import { stopAll } from './undo.ts'
 import { listenProblem } from './listen.ts'
+import { startChildRunner } from './child-runner.ts'
 import { LOCAL_WORKER_PREFIX, startLocalWorker } from './local-worker.ts'
 
 export interface StackOptions extends Settings {
@@ -65,13 +69,13 @@ export const startStack = async (options: StackOptions): Promise<Stack> => {
 const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Stack, 'stop'>> => {
   const { log, machineId } = options
   const { databases, embedded, databaseUrl, lost } = await openDatabases(options, undo)
-  const { key, file } = loadEncryptionKey(options.encryptionKey, options.dataDir)
+  const keys = loadEncryptionKeys(options)
   const shards = createShards(databases)
   const dispatcher = createMemoryDispatcher()
   undo.push({ what: 'waiting workers', run: () => dispatcher.close() })
   const core = createCore({
     shards,
-    sealer: createSealer(key),
+    sealer: createRotatingSealer(keys.key, keys.previous),
     playbooks: createPlaybooks(shards.cluster),
     dispatcher,
     nextId: createSnowflake({ machineId, now: Date.now }),
@@ -85,21 +89,23 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   // An embedded database has one process on it: whoever held leases in a former one is gone.
   if (embedded) for (const database of databases) await expireLeasesOf(database, LOCAL_WORKER_PREFIX)
   startServices(core, undo)
+  undo.push({ what: 'sub-playbooks being started', run: startChildRunner(core, leases, { log, workerPrefix: LOCAL_WORKER_PREFIX }) })
   const closing = new AbortController()
-  const url = await listen(options, core, leases, closing.signal, undo)
+  const wallet = createWallet(keys.key, [...keys.previous])
+  const url = await listen(options, { core, leases, wallet, closing: closing.signal }, undo)
   if (options.slots > 0) {
     const run = startLocalWorker(core, leases, options, GRACE_MS)
     undo.push({ what: `running commands to finish (they get ${GRACE_MS / 1000} s)`, run })
   }
   undo.push({ what: 'open streams', run: async () => closing.abort() })
-  return { url, core, databaseUrl, isNew, keyFile: file, lost }
+  return { url, core, databaseUrl, isNew, keyFile: keys.file, lost }
 }
 
 const isEmptyCatalog = async (cluster: Database): Promise<boolean> =>
   (await cluster.query('select 1 from noetl.catalog limit 1')).rows.length === 0
 
 const startServices = (core: Core, undo: Undo[]): void => {
-  for (const service of [createReaper(core), createPartitionKeeper(core)]) {
+  for (const service of [createReaper(core), createTimers(core), createExpiryKeeper(core), createPartitionKeeper(core)]) {
     service.start()
     undo.push({ what: 'background services', run: () => service.stop() })
   }
@@ -107,13 +113,11 @@ const startServices = (core: Core, undo: Undo[]): void => {
 
 const listen = async (
   options: StackOptions,
-  core: Core,
-  leases: Leases,
-  closing: AbortSignal,
+  parts: Pick<ServerContext, 'core' | 'leases' | 'wallet' | 'closing'>,
   undo: Undo[],
 ): Promise<string> => {
-  const { host, port, version } = options
-  const app = createApp({ core, leases, version, closing })
+  const { host, port, version, internalToken } = options
+  const app = createApp({ ...parts, version, internalToken })
   undo.push({ what: 'open requests', run: () => app.close() })
   try {
     await app.listen({ host, port })

@@ -31,7 +31,10 @@ export const body = <S extends z.ZodRawShape>(shape: S, aliases: Readonly<Record
       for (const [alias, name] of Object.entries(aliases)) {
         if (!Object.hasOwn(value, alias)) continue
         if (Object.hasOwn(value, name)) {
-          context.addIssue({ code: 'custom', message: `'${name}' and its other name '${alias}' are both given; send one` })
+          context.addIssue({
+            code: 'custom',
+            message: `'${name}' and its other name '${alias}' are both given; send one`,
+          })
           return z.NEVER
         }
         copy[name] = copy[alias]

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { anyJson, body, nameText, queryFlag, queryText } from './api-body.ts'
 import { parseId } from './ids.ts'
 
-export const RESULT_SCOPES = ['step', 'execution', 'workflow', 'permanent'] as const
+const RESULT_SCOPES = ['step', 'execution', 'workflow', 'permanent'] as const
 export type ResultScope = (typeof RESULT_SCOPES)[number]
 
 const Scope = z
@@ -12,7 +12,14 @@ const Scope = z
     error: (issue) => `Invalid scope: ${String(issue.input)}. Use: ${RESULT_SCOPES.join(', ')}`,
   })
 
-const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, y: 31_536_000 }
+const SECONDS: Readonly<Record<string, number>> = {
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+  w: 604_800,
+  y: 31_536_000,
+}
 const FOREVER = ['forever', 'permanent', '-1', '']
 const A_CENTURY_S = 100 * 31_536_000
 
@@ -30,7 +37,10 @@ const parseTtl = (ttl: string | number): number | null | undefined => {
 const Ttl = z.union([z.string(), z.number()]).transform((ttl, context) => {
   const seconds = parseTtl(ttl)
   if (seconds !== undefined) return seconds
-  context.addIssue({ code: 'custom', message: `Invalid ttl: '${ttl}'. Use 30m, 1h, 2d, forever or a number of seconds` })
+  context.addIssue({
+    code: 'custom',
+    message: `Invalid ttl: '${ttl}'. Use 30m, 1h, 2d, forever or a number of seconds`,
+  })
   return z.NEVER
 })
 
@@ -57,18 +67,20 @@ export const ResultOfStepQuery = z.object({ resolve: queryFlag(true) })
 
 export const ResultDeleteQuery = z.object({ scope: Scope.default('execution') })
 
-const reference = z.union([z.string(), z.object({ ref: z.string() }).transform(({ ref }) => ref)], { error: 'ref is required' })
+const reference = z.union([z.string(), z.object({ ref: z.string() }).transform(({ ref }) => ref)], {
+  error: 'ref is required',
+})
 
 export const ResolveRequest = z.object({ ref: reference }, { error: 'ref is required' })
 
-export interface ResultReference {
+interface ResultReference {
   readonly kind: 'stored'
   readonly executionId: string
   readonly name: string
   readonly resultId: string
 }
 
-export interface LogicalReference {
+interface LogicalReference {
   readonly kind: 'logical'
   readonly executionId: string
   readonly step: string

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { anyJson, body, jsonObject, nameText, queryText } from './api-body.ts'
 
-export const RUNTIME_KINDS = ['worker_pool', 'server_api', 'broker'] as const
+const RUNTIME_KINDS = ['worker_pool', 'server_api', 'broker'] as const
 export type RuntimeKind = (typeof RUNTIME_KINDS)[number]
 
 const Kind = z
@@ -31,7 +31,10 @@ export const RegisterRuntimeRequest = body(
 export type RegisterRuntimeRequest = z.infer<typeof RegisterRuntimeRequest>
 
 /** A heartbeat may bring the whole registration along, so that a row that was lost can be made again. */
-export const HeartbeatRuntimeRequest = body({ name: nameText, kind: Kind, registration: jsonObject.nullish() }, ALIASES)
+export const HeartbeatRuntimeRequest = body(
+  { name: nameText, kind: Kind, registration: jsonObject.nullish() },
+  ALIASES,
+)
 
 export const DeregisterRuntimeRequest = body({ name: nameText, kind: Kind }, ALIASES)
 

@@ -6,9 +6,11 @@ import { idSchema } from './ids.ts'
 /** A list, or one text with commas. */
 const Tags = z
   .union([z.string(), z.array(z.string())], { error: 'must be a list of texts or one text with commas' })
-  .transform((tags) => (typeof tags === 'string' ? tags.split(',').map((tag) => tag.trim()) : tags).filter((tag) => tag !== ''))
+  .transform((tags) =>
+    (typeof tags === 'string' ? tags.split(',').map((tag) => tag.trim()) : tags).filter((tag) => tag !== ''),
+  )
 
-export const CredentialSchema = z.object({
+const CredentialSchema = z.object({
   /** The only fields there may be. */
   fields: z.union([z.array(z.string()), jsonObject.transform((fields) => Object.keys(fields))]).nullish(),
   required: z.array(z.string()).nullish(),
@@ -43,7 +45,7 @@ export const SealedQuery = z.object({
   parent_execution_id: idSchema('parent_execution_id').optional(),
 })
 
-export const KEYCHAIN_SCOPES = ['local', 'global', 'shared'] as const
+const KEYCHAIN_SCOPES = ['local', 'global', 'shared'] as const
 export type KeychainScope = (typeof KEYCHAIN_SCOPES)[number]
 
 /** A playbook may call the scope of its catalog entry by that name; it is the global one. */

@@ -10,7 +10,7 @@ import { anyJson, jsonObject, nameText, queryFlag } from './api-body.ts'
 import type { Json } from './json.ts'
 import { isObject } from './json.ts'
 
-export const VARIABLE_TYPES = ['user_defined', 'step_result', 'computed', 'iterator_state'] as const
+const VARIABLE_TYPES = ['user_defined', 'step_result', 'computed', 'iterator_state'] as const
 export type VariableType = (typeof VARIABLE_TYPES)[number]
 
 const DEFAULT_TYPE: VariableType = 'user_defined'
@@ -38,7 +38,12 @@ export interface VariableToSet {
 
 const Item = z
   .object({ var_name: nameText, var_value: anyJson, var_type: Type, source_step: SourceStep })
-  .transform((item): VariableToSet => ({ name: item.var_name, value: item.var_value, type: item.var_type, sourceStep: item.source_step }))
+  .transform((item): VariableToSet => ({
+    name: item.var_name,
+    value: item.var_value,
+    type: item.var_type,
+    sourceStep: item.source_step,
+  }))
 
 const ListForm = z.object({ variables: z.array(Item) }).transform(({ variables }) => variables)
 
@@ -46,16 +51,28 @@ const Named = jsonObject.transform((values, context): readonly (readonly [string
   Object.entries(values).map(([name, value]) => {
     const checked = nameText.safeParse(name)
     if (checked.success) return [checked.data, value]
-    context.addIssue({ code: 'custom', message: `var_name: ${checked.error.issues[0]?.message ?? 'is not a name'}` })
+    context.addIssue({
+      code: 'custom',
+      message: `var_name: ${checked.error.issues[0]?.message ?? 'is not a name'}`,
+    })
     return z.NEVER
   }),
 )
 
 const MapForm = z
   .object({ variables: Named, var_type: Type, source_step: SourceStep })
-  .transform(({ variables, var_type, source_step }) => variables.map(([name, value]): VariableToSet => ({ name, value, type: var_type, sourceStep: source_step })))
+  .transform(({ variables, var_type, source_step }) =>
+    variables.map(([name, value]): VariableToSet => ({
+      name,
+      value,
+      type: var_type,
+      sourceStep: source_step,
+    })),
+  )
 
-const BareForm = Named.transform((values) => values.map(([name, value]): VariableToSet => ({ name, value, type: DEFAULT_TYPE, sourceStep: null })))
+const BareForm = Named.transform((values) =>
+  values.map(([name, value]): VariableToSet => ({ name, value, type: DEFAULT_TYPE, sourceStep: null })),
+)
 
 /** The variables of any of the three forms; of two with one name the last wins. */
 export const SetVariablesRequest = z.unknown().transform((value, context): readonly VariableToSet[] => {

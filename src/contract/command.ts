@@ -64,6 +64,8 @@ export interface CommandReport {
   readonly error?: ToolError
   /** Variables that the command wrote for the rest of the execution: name, or path with dots, to value. */
   readonly contextUpdates?: JsonObject
+  /** The work goes on outside: something will tell its end. Null: however long that takes. */
+  readonly pending?: { readonly timeoutMs: number | null }
   readonly durationMs: number
   readonly stdout?: string
   readonly stderr?: string

@@ -1,23 +1,35 @@
 /**
  * A worker's report as the event it becomes. The worker beside the server and the one across the network send the same.
  *
- * Variables that the command wrote travel in the data, under `_context_updates`, where every server looks for them.
- * Data that is no mapping has no room for them; they then stand beside it, as `context_updates`.
+ * Variables that the command wrote travel beside its data, as `context_updates`: they are no part of the result.
  */
 import type { CommandReport } from './command.ts'
 import { EVENT } from './event.ts'
 import type { Json, JsonObject } from './json.ts'
-import { isObject } from './json.ts'
 
 export interface ReportEvent {
   readonly eventType: string
-  readonly status: 'COMPLETED' | 'FAILED'
+  readonly status: 'COMPLETED' | 'FAILED' | 'PENDING'
   /** The result envelope, as it is stored and as it travels. */
   readonly context: JsonObject
   readonly meta: JsonObject
 }
 
-export const toReportEvent = (report: CommandReport): ReportEvent => ({
+export const toReportEvent = (report: CommandReport): ReportEvent => (report.pending ? pendingEvent(report, report.pending) : endEvent(report))
+
+const pendingEvent = (report: CommandReport, { timeoutMs }: { readonly timeoutMs: number | null }): ReportEvent => ({
+  eventType: EVENT.commandCompleted,
+  status: 'PENDING',
+  context: {
+    command_id: report.commandId,
+    status: 'pending',
+    pending_callback: true,
+    ...(timeoutMs === null ? {} : { timeout_ms: timeoutMs }),
+  },
+  meta: { attempt: report.attempt },
+})
+
+const endEvent = (report: CommandReport): ReportEvent => ({
   eventType: report.outcome === 'ok' ? EVENT.commandCompleted : EVENT.commandFailed,
   status: report.outcome === 'ok' ? 'COMPLETED' : 'FAILED',
   context: reportContext(report),
@@ -27,9 +39,8 @@ export const toReportEvent = (report: CommandReport): ReportEvent => ({
 const reportContext = (report: CommandReport): JsonObject => {
   const inner: Record<string, Json> = {}
   const { data, contextUpdates } = report
-  if (isObject(data) && contextUpdates) inner['data'] = { ...data, _context_updates: contextUpdates }
-  else if (data !== undefined) inner['data'] = data
-  if (!isObject(data) && contextUpdates) inner['context_updates'] = contextUpdates
+  if (data !== undefined) inner['data'] = data
+  if (contextUpdates) inner['context_updates'] = contextUpdates
   if (report.error) inner['error'] = { ...report.error }
   if (report.stdout) inner['stdout'] = report.stdout
   if (report.stderr) inner['stderr'] = report.stderr

@@ -5,15 +5,16 @@
  * 2. Settled steps are routed in the order they settled; ready steps start in workflow order.
  * 3. A decision that cannot be made (a template fails) ends the execution; it would fail again for ever.
  */
-import { enterStep, refillLoop } from './enter.ts'
+import { enterStep } from './enter.ts'
 import { failEvaluation, finishExecution } from './finish.ts'
+import { refillLoop } from './loop.ts'
 import { isAlive, isBlocked, isQuiescent, nextReady } from './ready.ts'
 import { routeStep } from './route.ts'
 import type { Session } from './session.ts'
 import { skipStep } from './skip.ts'
 import { isTerminal } from './state.ts'
 
-/** `touched`: the loop step whose iteration just ended, if any. */
+/** `touched`: the step one of whose commands just ended, if any. */
 export const advance = (session: Session, touched: string | null): void => {
   if (isTerminal(session.state)) return
   try {

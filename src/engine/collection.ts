@@ -43,10 +43,15 @@ const fromText = (text: string): readonly Json[] => {
 export const windowOf = (loop: Loop, scope: Scope, limits: Limits): number => {
   if (loop.mode === 'sequential') return 1
   if (loop.maxInFlight === null) return limits.loopWindow
-  const raw = typeof loop.maxInFlight === 'string' ? compileTemplate(loop.maxInFlight).value(scope) : loop.maxInFlight
-  const window = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw
-  if (typeof window !== 'number' || !Number.isInteger(window) || window < 1) {
-    throw new Error(`max_in_flight must be an integer of at least 1, got ${JSON.stringify(raw)}`)
+  return positiveInteger('max_in_flight', loop.maxInFlight, scope)
+}
+
+/** A count given as a number, as digits or as a template. */
+export const positiveInteger = (name: string, given: number | string, scope: Scope): number => {
+  const raw = typeof given === 'string' ? compileTemplate(given).value(scope) : given
+  const count = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw
+  if (typeof count !== 'number' || !Number.isInteger(count) || count < 1) {
+    throw new Error(`${name} must be an integer of at least 1, got ${JSON.stringify(raw)}`)
   }
-  return window
+  return count
 }

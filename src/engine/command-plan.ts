@@ -1,6 +1,6 @@
 /** What is known of a step's commands before any of them is built; computed once per step. */
 import type { Json, JsonObject } from '../contract/json.ts'
-import type { Step, Task } from '../playbook/model.ts'
+import type { PolicyRule, Step, Task } from '../playbook/model.ts'
 import { collectTemplates } from '../template/render.ts'
 import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
 
@@ -10,6 +10,7 @@ export interface CommandPlan {
   readonly pipeline: boolean
   /** A pipeline of one whose data is the step's data. */
   readonly unwrap: boolean
+  readonly tasks: readonly Task[]
   /** The single task; the first one of a pipeline. */
   readonly task: Task
   /** The task's configuration; below `input` the part of the input that the worker renders. */
@@ -35,28 +36,36 @@ export const planOf = (step: Step): CommandPlan => {
 }
 
 const makePlan = (step: Step): CommandPlan => {
-  const { tasks } = step.body
+  const tasks = withRetry(step)
   const task = tasks[0]
   if (!task) throw new Error('has no tool to run')
   const pipeline = step.body.kind === 'pipeline' || task.rules.length > 0 || task.set.length > 0
   const { input, config } = pipeline ? { input: {}, config: task.config } : splitSecretInput(step, task)
   const late = pipeline ? [] : collectTemplates(config).filter(({ text }) => readsSecrets(text))
-  const sources = pipeline ? pipelineTemplates(step) : late.map(({ text }) => text)
+  const sources = pipeline ? pipelineTemplates(step, tasks) : late.map(({ text }) => text)
   const roots = new Set(sources.flatMap(rootsOf))
+  const everything = roots.delete(WHOLE_CONTEXT)
   roots.delete('keychain')
   return {
     toolKind: pipeline ? 'task_sequence' : task.kind,
     pipeline,
     unwrap: pipeline && step.body.kind === 'single',
+    tasks,
     task,
     config,
     input,
     late: late.map(({ path }) => path),
-    lateRoots: [...roots].filter((root) => root !== 'ctx'),
+    lateRoots: [...roots],
     hasCode: typeof task.config['code'] === 'string',
-    needsEverything: roots.has('ctx') || tasks.some(readsContext),
+    needsEverything: everything || tasks.some(readsContext),
   }
 }
+
+const RETRY: PolicyRule = { when: "{{ output.status == 'error' }}", do: 'retry', attempts: 3, backoff: 'none', delay: 0, to: null, set: [] }
+
+/** `on_error: retry` without rules of its own: every task is tried three times. */
+const withRetry = ({ body, onError }: Step): readonly Task[] =>
+  onError === 'retry' ? body.tasks.map((task) => (task.rules.length > 0 ? task : { ...task, rules: [RETRY] })) : body.tasks
 
 /** Input that reads secrets travels in the configuration, where late templates are; the rest is rendered here. */
 const splitSecretInput = (step: Step, task: Task): Pick<CommandPlan, 'config' | 'input'> => {
@@ -73,20 +82,26 @@ const splitSecretInput = (step: Step, task: Task): Pick<CommandPlan, 'config' | 
 /** Templates that do not compile were reported at registration; they are left to whoever renders them. */
 const rootsOf = (text: string): readonly string[] => {
   try {
-    return [...compileTemplate(text).roots]
+    const { roots, paths } = compileTemplate(text)
+    // `ctx.page` reads the variable `page`; `ctx` alone reads all of them.
+    const members = paths.filter(([root]) => root === 'ctx').map(([, member]) => member ?? WHOLE_CONTEXT)
+    return [...[...roots].filter((root) => root !== 'ctx'), ...members]
   } catch {
     return []
   }
 }
 
-const readsSecrets = (text: string): boolean => rootsOf(text).includes('keychain')
+const WHOLE_CONTEXT = 'ctx'
 
-const pipelineTemplates = (step: Step): readonly string[] => {
-  const conditions = step.body.tasks.flatMap((task) => task.rules.map(({ when }) => when)).filter((when) => typeof when === 'string')
+/** True when any template in the value reads the keychain: then only the worker may render it. */
+export const readsSecrets = (value: Json): boolean => collectTemplates(value).some(({ text }) => rootsOf(text).includes('keychain'))
+
+const pipelineTemplates = (step: Step, tasks: readonly Task[]): readonly string[] => {
+  const conditions = tasks.flatMap((task) => task.rules.map(({ when }) => when)).filter((when) => typeof when === 'string')
   const values: Json = [
     step.input,
-    step.body.tasks.map((task) => [task.config, task.input, task.set.map((entry) => entry.value)]),
-    step.body.tasks.flatMap((task) => task.rules.map((rule) => [rule.delay, rule.attempts, rule.set.map((entry) => entry.value)])),
+    tasks.map((task) => [task.config, task.input, task.set.map((entry) => entry.value)]),
+    tasks.flatMap((task) => task.rules.map((rule) => [rule.delay, rule.attempts, rule.set.map((entry) => entry.value)])),
   ]
   return [
     ...collectTemplates(values).map(({ text }) => text),

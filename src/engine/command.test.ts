@@ -20,12 +20,19 @@ const commandOf = (step: string, payload: JsonObject = {}, name = 'start'): Buil
 
 describe('the configuration', () => {
   it('is rendered with types, once (rule 1)', () => {
-    const { context, meta } = commandOf("tool: {kind: http, url: '{{ base }}/x', params: {n: '{{ n }}', t: '{{ n }}0', raw: '{{ raw }}'}}", {
-      base: 'http://h',
-      n: 5,
-      raw: '{{ 7 * 7 }}',
+    const { context, meta } = commandOf(
+      "tool: {kind: http, url: '{{ base }}/x', params: {n: '{{ n }}', t: '{{ n }}0', raw: '{{ raw }}'}}",
+      {
+        base: 'http://h',
+        n: 5,
+        raw: '{{ 7 * 7 }}',
+      },
+    )
+    expect(context['tool_config']).toEqual({
+      kind: 'http',
+      url: 'http://h/x',
+      params: { n: 5, t: '50', raw: '{{ 7 * 7 }}' },
     })
-    expect(context['tool_config']).toEqual({ kind: 'http', url: 'http://h/x', params: { n: 5, t: '50', raw: '{{ 7 * 7 }}' } })
     expect(context['render_context']).toEqual({})
     expect(meta['late']).toBeUndefined()
   })
@@ -45,13 +52,21 @@ describe('the configuration', () => {
   })
 
   it('leaves program text alone where its braces are no template', () => {
-    const code = (text: string): Json => (commandOf(`tool: {kind: python, code: ${JSON.stringify(text)}}`, { n: 3 }).context['tool_config'] as JsonObject)['code'] ?? null
+    const code = (text: string): Json =>
+      (
+        commandOf(`tool: {kind: python, code: ${JSON.stringify(text)}}`, { n: 3 }).context[
+          'tool_config'
+        ] as JsonObject
+      )['code'] ?? null
     expect(code('result = {{ n }}')).toBe('result = 3')
     expect(code('x = {{ n n }}; y = {{1: {2: 3}}}')).toBe('x = {{ n n }}; y = {{1: {2: 3}}}')
   })
 
   it('leaves program text that reads secrets to the worker as it is', () => {
-    const { context, meta } = commandOf("tool: {kind: python, code: 'k = \"{{ keychain.k }}\" + \"{{ n }}\"'}", { n: 3 })
+    const { context, meta } = commandOf(
+      'tool: {kind: python, code: \'k = "{{ keychain.k }}" + "{{ n }}"\'}',
+      { n: 3 },
+    )
     expect(context['tool_config']).toEqual({ kind: 'python', code: 'k = "{{ keychain.k }}" + "{{ n }}"' })
     expect(meta['late']).toEqual([['code']])
     expect(context['render_context']).toEqual({ n: 3 })
@@ -60,7 +75,10 @@ describe('the configuration', () => {
 
 describe('the input', () => {
   it('case 23: of the step is a default under that of the tool', () => {
-    const { context } = commandOf("input: {k: '{{ a }}', both: step}, tool: {kind: noop, input: {both: tool}}", { a: 1 })
+    const { context } = commandOf(
+      "input: {k: '{{ a }}', both: step}, tool: {kind: noop, input: {both: tool}}",
+      { a: 1 },
+    )
     expect(context['args']).toEqual({ k: 1, both: 'tool' })
   })
 
@@ -90,23 +108,45 @@ describe('the input', () => {
 
 describe('the variables', () => {
   it('are all there when code asks for the context (rule 2)', () => {
-    const graph = aPlaybook(`
+    const graph = aPlaybook(
+      `
   - {step: start, tool: {kind: noop}, set: {ctx.v: 1}, next: b}
-  - {step: b, tool: {kind: python, code: 'def main(context): return context'}}`, 'workload: {w: 2}')
+  - {step: b, tool: {kind: python, code: 'def main(context): return context'}}`,
+      'workload: {w: 2}',
+    )
     const simulation = runThrough(graph, () => ({ n: 1 }), started())
     expect(simulation.issued('b').context).toMatchObject({
-      render_context: { path: 'tests/test', w: 2, v: 1, start: { n: 1 }, execution_id: '500', catalog_id: '7' },
+      render_context: {
+        path: 'tests/test',
+        w: 2,
+        v: 1,
+        start: { n: 1 },
+        execution_id: '500',
+        catalog_id: '7',
+      },
     })
   })
 
   it('are all there when a late template reads ctx as a whole (rule 2)', () => {
     const { context } = commandOf("tool: {kind: http, url: '{{ keychain.k }}{{ ctx }}'}", { w: 2 })
-    expect(context['render_context']).toEqual({ path: 'tests/test', w: 2, execution_id: '500', catalog_id: '7' })
+    expect(context['render_context']).toEqual({
+      path: 'tests/test',
+      w: 2,
+      execution_id: '500',
+      catalog_id: '7',
+    })
   })
 
   it('do not grow with the execution (rule 2)', () => {
-    const steps = Array.from({ length: 30 }, (_, index) => `  - {step: s${index}, tool: {kind: noop, input: {x: '{{ workload.w }}'}}, next: s${index + 1}}`)
-    const graph = aPlaybook(`  - {step: start, tool: {kind: noop}, next: s0}\n${steps.join('\n')}\n  - {step: s30, tool: {kind: noop}}`, 'workload: {w: 2}')
+    const steps = Array.from(
+      { length: 30 },
+      (_, index) =>
+        `  - {step: s${index}, tool: {kind: noop, input: {x: '{{ workload.w }}'}}, next: s${index + 1}}`,
+    )
+    const graph = aPlaybook(
+      `  - {step: start, tool: {kind: noop}, next: s0}\n${steps.join('\n')}\n  - {step: s30, tool: {kind: noop}}`,
+      'workload: {w: 2}',
+    )
     const simulation = runThrough(graph, () => ({ big: 'x'.repeat(1000) }), started())
     const size = (name: string): number => JSON.stringify(simulation.issued(name)).length
     expect(size('s29') - size('s5')).toBeLessThan(20)
@@ -134,9 +174,19 @@ describe('a pipeline', () => {
               rules: [
                 {
                   when: '{{ first.ok and limit }}',
-                  then: { do: 'jump', attempts: expect.anything(), backoff: expect.anything(), delay: expect.anything(), to: 'first', set: { 'iter.page': 2 } },
+                  then: {
+                    do: 'jump',
+                    attempts: expect.anything(),
+                    backoff: expect.anything(),
+                    delay: expect.anything(),
+                    to: 'first',
+                    set: { 'iter.page': 2 },
+                  },
                 },
-                { when: true, then: { do: 'retry', attempts: 3, backoff: expect.anything(), delay: expect.anything() } },
+                {
+                  when: true,
+                  then: { do: 'retry', attempts: 3, backoff: expect.anything(), delay: expect.anything() },
+                },
               ],
             },
           },
@@ -150,7 +200,9 @@ describe('a pipeline', () => {
   })
 
   it('a single tool with policy rules is a pipeline of one whose data is the data of the step', () => {
-    const { meta, context } = commandOf("tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue}}}]}}}")
+    const { meta, context } = commandOf(
+      'tool: {kind: noop, spec: {policy: {rules: [{else: {then: {do: continue}}}]}}}',
+    )
     expect(meta).toMatchObject({ tool_kind: 'task_sequence', unwrap: true })
     expect(context['tool_config']).toMatchObject([{ start_task: { kind: 'noop' } }])
   })
@@ -161,18 +213,23 @@ describe('a pipeline', () => {
       {},
       'start#0',
     )
-    expect(context).toMatchObject({ args: { item: 'a', _index: 0, _total: 1 }, render_context: { iter: { item: 'a' } } })
+    expect(context).toMatchObject({
+      args: { item: 'a', _index: 0, _total: 1 },
+      render_context: { iter: { item: 'a' } },
+    })
   })
 
   it('a task whose template does not compile is left to the worker', () => {
-    const { context } = commandOf("tool: [{t: {kind: python, code: 'f\"{{literal} {x}}\"'}}]")
+    const { context } = commandOf('tool: [{t: {kind: python, code: \'f"{{literal} {x}}"\'}}]')
     expect(context['tool_config']).toEqual([{ t: { kind: 'python', code: 'f"{{literal} {x}}"', input: {} } }])
   })
 })
 
 describe('the metadata', () => {
   it('names execution, step and issuing event (rule 3)', () => {
-    const simulation = createSimulation(aPlaybook("  - {step: start, spec: {timeout: 30s}, tool: {kind: shell, command: ls}}"))
+    const simulation = createSimulation(
+      aPlaybook('  - {step: start, spec: {timeout: 30s}, tool: {kind: shell, command: ls}}'),
+    )
     simulation.tell(started())
     const event = simulation.issued('start')
     expect(event.meta).toEqual({
@@ -192,6 +249,8 @@ describe('the metadata', () => {
 
   it('a loop over a step without a tool cannot be built', () => {
     const graph = aPlaybook('  - {step: start, loop: {in: [1], iterator: i}}')
-    expect(runThrough(graph, () => null, started()).state().error).toBe("Orchestrator evaluate failed: Step 'start': has no tool to run")
+    expect(runThrough(graph, () => null, started()).state().error).toBe(
+      "Orchestrator evaluate failed: Step 'start': has no tool to run",
+    )
   })
 })

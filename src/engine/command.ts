@@ -13,6 +13,8 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import type { Step } from '../playbook/model.ts'
 import { renderValue } from '../template/render.ts'
 import type { Scope } from '../template/scope.ts'
+import { compileTemplate } from '../template/template.ts'
+import { positiveInteger } from './collection.ts'
 import type { CommandPlan } from './command-plan.ts'
 import { planOf } from './command-plan.ts'
 import { pipelineConfig } from './pipeline-config.ts'
@@ -26,9 +28,14 @@ export interface Iteration {
   readonly index: number
   readonly total: number
   readonly item: Json
+  /** Frame of a cursor loop; null in a collection loop. */
+  readonly frame: number | null
 }
 
 const MAX_ATTEMPTS = 3
+
+/** The tool that runs another playbook; the control plane itself works on its commands. */
+export const CHILD_KIND = 'playbook'
 
 export const issueCommand = (session: Session, step: Step, iteration: Iteration | null): void => {
   const { state, environment } = session
@@ -44,11 +51,37 @@ export const issueCommand = (session: Session, step: Step, iteration: Iteration 
     nodeType: plan.toolKind,
     status: 'PENDING',
     context: {
-      tool_config: plan.pipeline ? pipelineConfig(step, scope) : toolConfig(plan, scope),
+      tool_config: plan.pipeline ? pipelineConfig(step, plan.tasks, scope) : toolConfig(plan, scope),
       args: commandInput(step, plan, scope, iteration),
       render_context: renderContext(session, plan, scope, locals),
     },
     meta: commandMeta(session, step, plan, commandId, iteration),
+  })
+  session.issued.push(event)
+}
+
+/** The command that asks the cursor of a loop for its next rows. */
+export const issueClaim = (session: Session, step: Step, frame: number): void => {
+  const { state, environment } = session
+  const cursor = step.loop?.cursor
+  if (!cursor) throw new Error('has no cursor')
+  const maxRows = positiveInteger('max_rows', cursor.maxRows, scopeOf(session))
+  const scope = scopeOf(session, { __frame_max_rows: maxRows })
+  const text = compileTemplate(cursor.claim).text(scope)
+  const eventId = environment.nextId()
+  const commandId = `${state.executionId}:${step.name}:${eventId}`
+  const event = emit(session, {
+    eventId,
+    eventType: EVENT.commandIssued,
+    nodeName: step.name,
+    nodeType: cursor.kind,
+    status: 'PENDING',
+    context: {
+      tool_config: { kind: cursor.kind, command: text, ...(cursor.auth === null ? {} : { auth: renderValue(cursor.auth, scope) }) },
+      args: {},
+      render_context: {},
+    },
+    meta: { ...baseMeta(session, step, cursor.kind, commandId), cursor: { phase: 'claim', step: step.name, frame } },
   })
   session.issued.push(event)
 }
@@ -94,9 +127,8 @@ const commandInput = (step: Step, { input }: CommandPlan, scope: Scope, iteratio
 const NOTHING: JsonObject = {}
 
 const renderContext = (session: Session, plan: CommandPlan, scope: Scope, locals: Locals | undefined): JsonObject => {
-  if (plan.needsEverything) return wholeContext(session.graph, session.state, locals)
-  if (plan.lateRoots.length === 0) return NOTHING
-  const context: Record<string, Json> = {}
+  if (plan.lateRoots.length === 0 && !plan.needsEverything) return NOTHING
+  const context: Record<string, Json> = plan.needsEverything ? { ...wholeContext(session.graph, session.state, locals) } : {}
   for (const root of plan.lateRoots) {
     const value = scope.lookup(root)
     if (value !== undefined) context[root] = plainOf(value)
@@ -104,22 +136,40 @@ const renderContext = (session: Session, plan: CommandPlan, scope: Scope, locals
   return context
 }
 
-const commandMeta = (
-  { state }: Session,
-  step: Step,
-  plan: CommandPlan,
-  commandId: string,
-  iteration: Iteration | null,
-): JsonObject => ({
+/** Which of the variables are results of steps, and of which shape: late templates give them their conveniences back. */
+const stepResults = ({ graph, state }: Session, plan: CommandPlan): JsonObject => {
+  if (plan.lateRoots.length === 0 && !plan.needsEverything) return NOTHING
+  const names = plan.needsEverything ? [...state.steps.keys()] : plan.lateRoots.filter((root) => state.steps.has(root))
+  const marks = names.flatMap((name): [string, Json][] => {
+    const run = state.steps.get(name)
+    if (run?.data === undefined || Object.hasOwn(state.vars, name)) return []
+    const { body } = graph.step(name)
+    return [[name, run.looped ? 'loop' : body.kind === 'pipeline' ? body.tasks.map((task) => task.label) : 'data']]
+  })
+  return { step_results: Object.fromEntries(marks) }
+}
+
+const baseMeta = ({ state }: Session, step: Step, toolKind: string, commandId: string): JsonObject => ({
   emitted_by: 'orchestrator',
   command_id: commandId,
   step: step.name,
-  tool_kind: plan.toolKind,
+  tool_kind: toolKind,
   max_attempts: MAX_ATTEMPTS,
   attempt: 1,
   execution_id: state.executionId,
   catalog_id: state.catalogId,
   actionable: true,
+  ...(state.trace === null ? {} : { trace: state.trace }),
+})
+
+const commandMeta = (
+  session: Session,
+  step: Step,
+  plan: CommandPlan,
+  commandId: string,
+  iteration: Iteration | null,
+): JsonObject => ({
+  ...baseMeta(session, step, plan.toolKind, commandId),
   ...(iteration
     ? {
         iteration_index: iteration.index,
@@ -128,8 +178,12 @@ const commandMeta = (
         item_var: step.loop?.iterator ?? 'item',
       }
     : {}),
+  ...(iteration !== null && iteration.frame !== null
+    ? { cursor: { phase: 'body', step: step.name, frame: iteration.frame, row: iteration.index } }
+    : {}),
+  ...(plan.toolKind === CHILD_KIND ? { depth: session.state.depth } : {}),
   ...(plan.late.length > 0 ? { late: plan.late } : {}),
+  ...stepResults(session, plan),
   ...(plan.unwrap ? { unwrap: true } : {}),
   ...(step.timeoutMs === null ? {} : { timeout_ms: step.timeoutMs }),
-  ...(state.trace === null ? {} : { trace: state.trace }),
 })

@@ -94,7 +94,9 @@ describe('a cycle', () => {
     const simulation = createSimulation(graph, { limits: { runsPerExecution: 50 } })
     simulation.tell(started())
     expect(simulation.status()).toBe('FAILED')
-    expect(simulation.state().error).toBe("Orchestrator evaluate failed: Step 'start': would be run 51 of the execution, which may have 50")
+    expect(simulation.state().error).toBe(
+      "Orchestrator evaluate failed: Step 'start': would be run 51 of the execution, which may have 50",
+    )
   })
 
   it('shows the result of the latest run', () => {

@@ -10,6 +10,8 @@ import { claimCommand, releaseCommand } from './lease.ts'
 import { recordReport } from './report.ts'
 import type { Session } from './session.ts'
 import { startExecution } from './start.ts'
+import { writeFromOutside } from './variables.ts'
+import { childEnded, commandTimedOut } from './waiting.ts'
 import { isTerminal } from './state.ts'
 
 export const decide = (session: Session, input: Input): Reply => {
@@ -23,6 +25,12 @@ export const decide = (session: Session, input: Input): Reply => {
       return releaseCommand(session, input)
     case 'report':
       return recordReport(session, input)
+    case 'child':
+      return childEnded(session, input)
+    case 'timeout':
+      return commandTimedOut(session, input)
+    case 'variables':
+      return writeFromOutside(session, input)
     case 'cancel':
       return cancelExecution(session, input)
     case 'finalize':

@@ -3,20 +3,18 @@
  *
  * 1. The guard is evaluated once per run, before anything is dispatched.
  * 2. A loop's collection is evaluated once, on entry, and frozen in step.enter.
- * 3. A loop never has more commands outstanding than its window.
  */
 import { EVENT } from '../contract/event.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { Condition, Loop, Step } from '../playbook/model.ts'
 import type { Scope } from '../template/scope.ts'
 import { compileCondition } from '../template/template.ts'
-import { collectionOf, windowOf } from './collection.ts'
+import { collectionOf, positiveInteger, windowOf } from './collection.ts'
 import { issueCommand } from './command.ts'
-import { isStopped } from './evolve.ts'
+import { refillLoop } from './loop.ts'
 import type { Session } from './session.ts'
 import { emit, FINAL, scopeOf } from './session.ts'
 import { skipStep } from './skip.ts'
-import { stepOf } from './state.ts'
 
 export const enterStep = (session: Session, name: string, final = false): void => {
   const step = session.graph.step(name)
@@ -51,6 +49,14 @@ const holds = (condition: Condition, scope: Scope): boolean =>
   typeof condition === 'boolean' ? condition : compileCondition(condition).test(scope)
 
 const loopContext = (session: Session, loop: Loop, scope: Scope): JsonObject => {
+  if (loop.cursor) {
+    return {
+      __cursor_loop: true,
+      iterator_var: loop.iterator,
+      window: positiveInteger('row_concurrency', loop.cursor.rowConcurrency, scope),
+      on_error: loop.onError,
+    }
+  }
   const items = collectionOf(loop, scope)
   return {
     iterations_expected: items.length,
@@ -69,14 +75,4 @@ const emitEnter = (session: Session, step: Step, final: boolean, context: JsonOb
     result: context ? { status: 'ENTERED', context } : { status: 'ENTERED' },
     ...(final ? { meta: FINAL } : {}),
   })
-}
-
-/** Issues further iterations of a loop as far as its window allows. */
-export const refillLoop = (session: Session, name: string): void => {
-  const { loop } = stepOf(session.state, name)
-  if (!loop) return
-  const step = session.graph.step(name)
-  while (loop.next < loop.total && loop.outstanding < loop.window && !isStopped(loop)) {
-    issueCommand(session, step, { index: loop.next, total: loop.total, item: loop.items[loop.next] ?? null })
-  }
 }

@@ -78,7 +78,13 @@ describe('the fold', () => {
   it('ignores unknown types but counts their position (rule 2)', () => {
     const state = fold(history())
     const before = encodeState(state)
-    evolve(state, event(state.position + 1, 'weather.report', { nodeName: 'start', meta: { emitted_by: 'orchestrator' } }))
+    evolve(
+      state,
+      event(state.position + 1, 'weather.report', {
+        nodeName: 'start',
+        meta: { emitted_by: 'orchestrator' },
+      }),
+    )
     expect(encodeState({ ...state, position: state.position - 1 })).toBe(before)
   })
 
@@ -87,7 +93,10 @@ describe('the fold', () => {
     expect(state.status).toBe('RUNNING')
     evolve(state, event(state.position + 1, 'playbook.failed', { error: 'first' }))
     evolve(state, event(state.position + 1, 'playbook.completed'))
-    evolve(state, event(state.position + 1, 'step.enter', { nodeName: 'j', meta: { emitted_by: 'orchestrator' } }))
+    evolve(
+      state,
+      event(state.position + 1, 'step.enter', { nodeName: 'j', meta: { emitted_by: 'orchestrator' } }),
+    )
     expect(state).toMatchObject({ status: 'FAILED', error: 'first', tokens: [], settled: [] })
     expect([state.commands.size, state.running.size, state.deadTargets.size]).toEqual([0, 0, 0])
   })
@@ -96,7 +105,10 @@ describe('the fold', () => {
     const state = fold(history())
     const before = encodeState(state)
     for (const type of ['command.completed', 'command.failed', 'command.claimed', 'call.done']) {
-      evolve(state, event(state.position + 1, type, { nodeName: 'start', meta: { command_id: '500:start:1003' } }))
+      evolve(
+        state,
+        event(state.position + 1, type, { nodeName: 'start', meta: { command_id: '500:start:1003' } }),
+      )
       evolve(state, event(state.position + 1, type, { nodeName: 'start' }))
     }
     expect(encodeState({ ...state, position: state.position - 8 })).toBe(before)
@@ -106,7 +118,15 @@ describe('the fold', () => {
     const state = fold(history())
     const before = encodeState(state)
     const own = { meta: { emitted_by: 'orchestrator', command_id: 'missing' } }
-    const types = ['step.enter', 'step.skipped', 'step.exit', 'command.issued', 'command.released', 'ctx.updated', 'playbook_started']
+    const types = [
+      'step.enter',
+      'step.skipped',
+      'step.exit',
+      'command.issued',
+      'command.released',
+      'ctx.updated',
+      'playbook_started',
+    ]
     for (const type of types) evolve(state, event(state.position + 1, type, own))
     expect(encodeState({ ...state, position: state.position - types.length })).toBe(before)
   })
@@ -114,7 +134,13 @@ describe('the fold', () => {
   it('reads a start of an older form', () => {
     const state = createState('500')
     evolve(state, event(1, 'playbook.started', { nodeName: 'some/path', context: 'odd' }))
-    expect(state).toMatchObject({ status: 'RUNNING', path: 'some/path', pool: 'shared', workload: {}, tokens: [{ from: '', to: 'start' }] })
+    expect(state).toMatchObject({
+      status: 'RUNNING',
+      path: 'some/path',
+      pool: 'shared',
+      workload: {},
+      tokens: [{ from: '', to: 'start' }],
+    })
   })
 
   it('counts steps, not runs: entered, completed, failed', () => {

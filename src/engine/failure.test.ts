@@ -128,7 +128,11 @@ describe('a failed step', () => {
   - {step: a, ${NOOP}}
   - {step: b, ${NOOP}}`)
     expect(runThrough(graph('{}'), failing('start'), started()).runs()).toEqual(['start'])
-    expect(runThrough(graph('{on_error: continue}'), failing('start'), started()).runs()).toEqual(['start', 'a', 'b'])
+    expect(runThrough(graph('{on_error: continue}'), failing('start'), started()).runs()).toEqual([
+      'start',
+      'a',
+      'b',
+    ])
   })
 })
 
@@ -197,6 +201,40 @@ describe('an unhandled failure beside other branches', () => {
     const simulation = runThrough(graph, failing('a'), started())
     expect(simulation.runs()).toEqual(['start', 'a', 'b', 'h', 'j'])
     expect(simulation.status()).toBe('COMPLETED')
+  })
+
+  it('a join is not blocked by a handled failure when another branch failed unhandled', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, next: [a, b, lost]}
+  - {step: lost, ${NOOP}}
+  - {step: a, ${NOOP}, next: {arcs: [{step: h, when: '{{ error }}'}, {step: j}]}}
+  - {step: h, ${NOOP}}
+  - {step: b, ${NOOP}, next: j}
+  - {step: j, ${NOOP}}`)
+    const simulation = runThrough(graph, failing('a', 'lost'), started())
+    expect(simulation.runs()).toContain('j')
+    expect(simulation.state().error).toBe("Step 'lost' failed: lost is broken")
+  })
+
+  it('blocks what comes after a join that was blocked in a later round of a cycle', () => {
+    const graph = aPlaybook(`
+  - {step: start, ${NOOP}, set: {ctx.n: 0}, next: head}
+  - {step: head, ${NOOP}, set: {ctx.n: '{{ ctx.n + 1 }}'}, next: [a, b, c]}
+  - {step: a, ${NOOP}, next: j}
+  - {step: b, ${NOOP}, next: j}
+  - {step: c, ${NOOP}, next: k}
+  - {step: j, ${NOOP}, next: {spec: {mode: inclusive}, arcs: [{step: head, when: '{{ ctx.n < 2 }}'}, {step: k}]}}
+  - {step: k, ${NOOP}}`)
+    const simulation = runThrough(
+      graph,
+      (name, { run }) => (name === 'a' && run === 2 ? new Error('no') : null),
+      started(),
+    )
+    expect(simulation.runs().filter((name) => name === 'k')).toHaveLength(1)
+    expect(simulation.lines().filter((line) => line.startsWith('step.skipped'))).toEqual([
+      'step.skipped j (upstream_failed)',
+      'step.skipped k (upstream_failed)',
+    ])
   })
 
   it('a join is not blocked by a failure behind a step that ran', () => {

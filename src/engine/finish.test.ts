@@ -15,7 +15,9 @@ describe('the result of an execution', () => {
   - {step: start, ${NOOP}, next: [end, slow]}
   - {step: end, ${NOOP}}
   - {step: slow, ${NOOP}}`)
-    const { turn } = given(graph, [started(), completed('start', 1), completed('end', { n: 2 })]).when(completed('slow', 3))
+    const { turn } = given(graph, [started(), completed('start', 1), completed('end', { n: 2 })]).when(
+      completed('slow', 3),
+    )
     expect(turn.events.at(-1)?.result).toEqual({ status: 'COMPLETED', context: { data: { n: 2 } } })
   })
 
@@ -51,7 +53,9 @@ describe('the result of an execution', () => {
     const { turn } = given(graph, [started()]).when(
       completed('start', { a: { x: 1, y: 1 }, b: { x: 2 }, _context_updates: { z: 1 } }),
     )
-    expect(turn.events.at(-1)?.result?.context).toEqual({ data: { x: 2, y: 1, a: { x: 1, y: 1 }, b: { x: 2 } } })
+    expect(turn.events.at(-1)?.result?.context).toEqual({
+      data: { x: 2, y: 1, a: { x: 1, y: 1 }, b: { x: 2 } },
+    })
   })
 
   it('of a loop has results and statistics', () => {
@@ -92,18 +96,30 @@ describe('the final step', () => {
   })
 
   it('runs after a failure as well, which stays the verdict', () => {
-    const simulation = runThrough(graph(`{step: report, ${NOOP}}`), (name) => (name === 'start' ? new Error('no') : null), started())
+    const simulation = runThrough(
+      graph(`{step: report, ${NOOP}}`),
+      (name) => (name === 'start' ? new Error('no') : null),
+      started(),
+    )
     expect(simulation.runs()).toEqual(['start', 'report'])
     expect(simulation.state().error).toBe("Step 'start' failed: no")
   })
 
   it('that fails makes the execution fail', () => {
-    const simulation = runThrough(graph(`{step: report, ${NOOP}}`), (name) => (name === 'report' ? new Error('no') : null), started())
+    const simulation = runThrough(
+      graph(`{step: report, ${NOOP}}`),
+      (name) => (name === 'report' ? new Error('no') : null),
+      started(),
+    )
     expect(simulation.status()).toBe('FAILED')
   })
 
   it('whose guard is false is bypassed once', () => {
-    const simulation = runThrough(graph(`{step: report, when: '{{ false }}', ${NOOP}, next: last}`), noop, started())
+    const simulation = runThrough(
+      graph(`{step: report, when: '{{ false }}', ${NOOP}, next: last}`),
+      noop,
+      started(),
+    )
     expect(simulation.runs()).toEqual(['start', 'b', 'last'])
     expect(simulation.lines().filter((line) => line === 'step.skipped report (guard)')).toHaveLength(1)
     expect(simulation.status()).toBe('COMPLETED')
@@ -127,10 +143,20 @@ describe('cancel', () => {
   it('case 103: ends the execution and its open commands', () => {
     const { turn, simulation } = given(graph, [started()]).when(cancelled('not needed'))
     expect(turn.events).toMatchObject([
-      { eventType: 'playbook_cancelled', nodeName: 'playbook', status: 'CANCELLED', error: 'not needed', meta: { reason: 'not needed' } },
+      {
+        eventType: 'playbook_cancelled',
+        nodeName: 'playbook',
+        status: 'CANCELLED',
+        error: 'not needed',
+        meta: { reason: 'not needed' },
+      },
     ])
     expect(turn.changes).toEqual([{ eventId: '1003', status: 'CANCELLED' }])
-    expect(simulation.state()).toMatchObject({ status: 'CANCELLED', error: 'not needed', finishedAt: turn.events[0]?.createdAt })
+    expect(simulation.state()).toMatchObject({
+      status: 'CANCELLED',
+      error: 'not needed',
+      finishedAt: turn.events[0]?.createdAt,
+    })
     expect(simulation.open()).toEqual([])
   })
 
@@ -144,7 +170,9 @@ describe('cancel', () => {
   })
 
   it('case 103: a second one is refused, as is one after the end', () => {
-    given(graph, [started(), cancelled()]).when(cancelled()).thenRefused('invalid', 'Cannot cancel execution in CANCELLED state')
+    given(graph, [started(), cancelled()])
+      .when(cancelled())
+      .thenRefused('invalid', 'Cannot cancel execution in CANCELLED state')
     given(graph, [started(), completed('start'), completed('b')])
       .when(cancelled())
       .thenRefused('invalid', 'Cannot cancel execution in COMPLETED state')
@@ -156,9 +184,13 @@ describe('finalize', () => {
 
   it('writes the terminal event by hand', () => {
     const done = given(graph, [started()]).when(finalized('COMPLETED'))
-    expect(done.turn.events).toMatchObject([{ eventType: 'playbook_completed', status: 'COMPLETED', result: { status: 'COMPLETED', context: {} } }])
+    expect(done.turn.events).toMatchObject([
+      { eventType: 'playbook_completed', status: 'COMPLETED', result: { status: 'COMPLETED', context: {} } },
+    ])
     const broken = given(graph, [started()]).when(finalized('FAILED', 'given up'))
-    expect(broken.turn.events).toMatchObject([{ eventType: 'playbook_failed', error: 'given up', result: { context: { error: 'given up' } } }])
+    expect(broken.turn.events).toMatchObject([
+      { eventType: 'playbook_failed', error: 'given up', result: { context: { error: 'given up' } } },
+    ])
     expect(broken.simulation.state()).toMatchObject({ status: 'FAILED', error: 'given up' })
     expect(broken.turn.changes).toEqual([{ eventId: '1003', status: 'CANCELLED' }])
   })

@@ -1,6 +1,7 @@
 /** The end of an execution: exactly one terminal event, with the final result. */
 import { EVENT } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import type { Graph } from './graph.ts'
 import { plainOf } from './scope.ts'
 import type { EventDraft, Session } from './session.ts'
 import { emit } from './session.ts'
@@ -16,7 +17,7 @@ export const finishExecution = (session: Session): void => {
   const first = state.failures[0]
   const error = first ? `Step '${first.step}' failed: ${first.error}` : null
   const context: JsonObject = {
-    data: finalResult(session),
+    data: finalResult(session.graph, state),
     ...(failed ? { error, failed_steps: failedSteps } : {}),
   }
   endWith(session, {
@@ -42,16 +43,25 @@ export const failEvaluation = (session: Session, reason: string): void => {
   })
 }
 
-/** Writes a terminal event; commands that are still open are cancelled with it. */
+/** Writes a terminal event; commands that are still open are cancelled with it, and a parent that waits is told. */
 export const endWith = (session: Session, draft: EventDraft): string => {
   for (const command of session.state.commands.values()) {
     session.changes.push({ eventId: command.eventId, status: 'CANCELLED' })
+  }
+  const { parentExecutionId, parentCommandId } = session.state
+  if (parentExecutionId !== null && parentCommandId !== null) {
+    session.timers.push({
+      timerId: session.environment.nextId(),
+      kind: 'child_ended',
+      delayMs: 0,
+      payload: { parent_execution_id: parentExecutionId, command_id: parentCommandId },
+    })
   }
   return emit(session, draft).eventId
 }
 
 /** Data of `end` if it ran, else of the step that completed last. Steps without a tool have none to give. */
-const finalResult = ({ graph, state }: Session): Json => {
+export const finalResult = (graph: Graph, state: State): Json => {
   const name = completed(state, 'end') ? 'end' : state.lastCompleted
   const step = name === null ? undefined : state.steps.get(name)
   if (name === null || !step) return null

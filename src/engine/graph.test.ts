@@ -8,11 +8,13 @@ const graph = aPlaybook(`
   - {step: b, next: {arcs: [{step: j, when: '{{ x }}'}, {step: j}, {step: b}]}}
   - {step: j, next: {arcs: [{step: start, when: '{{ x }}'}, {step: end}]}}
   - {step: end}
-  - {step: orphan, next: a}`)
+  - {step: orphan, next: [a, orphan]}`)
 
 describe('the graph', () => {
   it('knows workflow order and walk order; what cannot be reached comes last', () => {
-    expect(['start', 'a', 'b', 'j', 'end', 'orphan'].map((name) => graph.order(name))).toEqual([0, 1, 2, 3, 4, 5])
+    expect(['start', 'a', 'b', 'j', 'end', 'orphan'].map((name) => graph.order(name))).toEqual([
+      0, 1, 2, 3, 4, 5,
+    ])
     expect(['start', 'b', 'j', 'end', 'a'].map((name) => graph.walkOrder(name))).toEqual([0, 1, 2, 3, 4])
     expect(graph.walkOrder('orphan')).toBe(Number.MAX_SAFE_INTEGER)
     expect(graph.order('unknown')).toBe(Number.MAX_SAFE_INTEGER)
@@ -23,6 +25,7 @@ describe('the graph', () => {
     expect(graph.forwardUpstreams('b')).toEqual(['start'])
     expect(graph.forwardUpstreams('j')).toEqual(['a', 'b'])
     expect(graph.forwardUpstreams('a')).toEqual(['start', 'orphan'])
+    expect(graph.forwardUpstreams('orphan')).toEqual([])
     expect(graph.forwardUpstreams('unknown')).toEqual([])
   })
 

@@ -3,7 +3,16 @@ import type { ExecutionStatus } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { Problem } from '../contract/problem.ts'
 
-export type Input = StartInput | ClaimInput | ReleaseInput | ReportInput | CancelInput | FinalizeInput
+export type Input =
+  | StartInput
+  | ClaimInput
+  | ReleaseInput
+  | ReportInput
+  | ChildInput
+  | TimeoutInput
+  | VariablesInput
+  | CancelInput
+  | FinalizeInput
 
 export interface StartInput {
   readonly type: 'start'
@@ -13,6 +22,10 @@ export interface StartInput {
   /** Overrides of the playbook's workload, key by key. */
   readonly payload: JsonObject
   readonly parentExecutionId: string | null
+  /** The parent's command that waits for the end of this execution. */
+  readonly parentCommandId?: string | null
+  /** How many executions stand above this one. */
+  readonly depth?: number
   /** Worker pool of the execution's commands. */
   readonly pool: string
   readonly trace: Json
@@ -51,6 +64,31 @@ export interface ReportInput {
   readonly meta: JsonObject
   readonly createdAt: string | null
   readonly durationMs: number | null
+}
+
+/** A child that a command waits for has ended. */
+export interface ChildInput {
+  readonly type: 'child'
+  readonly commandId: string
+  readonly childId: string
+  readonly path: string
+  readonly status: ExecutionStatus
+  readonly data: Json
+  readonly error: string | null
+}
+
+/** The time of a parked command is over. */
+export interface TimeoutInput {
+  readonly type: 'timeout'
+  readonly commandId: string
+  readonly timeoutMs: number
+}
+
+/** Variables written from outside. */
+export interface VariablesInput {
+  readonly type: 'variables'
+  readonly values: JsonObject
+  readonly source: string
 }
 
 export interface CancelInput {

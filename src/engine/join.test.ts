@@ -128,7 +128,12 @@ describe('a join', () => {
     ] as const) {
       const { simulation } = given(diamond, [started(), completed('start'), completed(first, first)])
         .when(completed(second, second))
-        .thenEvents(`command.completed ${second}`, `step.exit ${second} -> j`, 'step.enter j', 'command.issued j')
+        .thenEvents(
+          `command.completed ${second}`,
+          `step.exit ${second} -> j`,
+          'step.enter j',
+          'command.issued j',
+        )
       expect(simulation.issued('j').context).toMatchObject({ args: { a: 'a', b: 'b' } })
     }
   })
@@ -267,6 +272,8 @@ describe('skipped steps', () => {
       .when(completed('start'))
       .thenEvents('command.completed start', 'step.exit start -> b', 'step.enter b', 'command.issued b')
     expect(runThrough(graph, noop, started({ takes_it: true })).runs()).toEqual(['start', 'b', 'x'])
-    expect(runThrough(graph, noop, started({ takes_it: false })).lines()).toContain('step.skipped x (dead_path)')
+    expect(runThrough(graph, noop, started({ takes_it: false })).lines()).toContain(
+      'step.skipped x (dead_path)',
+    )
   })
 })

@@ -1,6 +1,15 @@
 /** Claims, releases, fencing: who may speak for a command, and how often it may be lost. */
 import { describe, expect, it } from 'vitest'
-import { cancelled, claimed, completed, expired, failed, handedBack, reportedOf, started } from './testing/inputs.ts'
+import {
+  cancelled,
+  claimed,
+  completed,
+  expired,
+  failed,
+  handedBack,
+  reportedOf,
+  started,
+} from './testing/inputs.ts'
 import type { Happening } from './testing/inputs.ts'
 import { aPlaybook } from './testing/playbook.ts'
 import { createSimulation } from './testing/simulation.ts'
@@ -14,11 +23,15 @@ const graph = aPlaybook(`
 
 /** The command of `start`, fixed before it ends, for what comes too late. */
 const commandId = '500:start:1003'
-const claimOf = (workerId: string, leaseToken: string): Happening => () => ({ type: 'claim', commandId, workerId, leaseToken })
+const claimOf =
+  (workerId: string, leaseToken: string): Happening =>
+  () => ({ type: 'claim', commandId, workerId, leaseToken })
 
 describe('a claim', () => {
   it('makes the worker the holder', () => {
-    const { simulation, turn } = given(graph, [started()]).when(claimed('start', 'w1', '11')).thenEvents('command.claimed start by w1')
+    const { simulation, turn } = given(graph, [started()])
+      .when(claimed('start', 'w1', '11'))
+      .thenEvents('command.claimed start by w1')
     expect(turn.events[0]).toMatchObject({
       status: 'RUNNING',
       workerId: 'w1',
@@ -29,7 +42,9 @@ describe('a claim', () => {
   })
 
   it('by the holder again, with the same token, writes nothing', () => {
-    given(graph, [started(), claimed('start', 'w1', '11')]).when(claimed('start', 'w1', '11')).thenNothing()
+    given(graph, [started(), claimed('start', 'w1', '11')])
+      .when(claimed('start', 'w1', '11'))
+      .thenNothing()
   })
 
   it('by another worker is refused (rule 1)', () => {
@@ -65,7 +80,12 @@ describe('a report', () => {
   const done = { context: { status: 'success' } }
 
   it('counts from the holder, proved by token, by name, or by neither (report rule 1)', () => {
-    for (const proof of [{ leaseToken: '11', workerId: 'w1' }, { leaseToken: '11' }, { workerId: 'w1' }, {}]) {
+    for (const proof of [
+      { leaseToken: '11', workerId: 'w1' },
+      { leaseToken: '11' },
+      { workerId: 'w1' },
+      {},
+    ]) {
       const { turn } = given(graph, held).when(completed('start', 1, proof))
       expect(turn.lines[0]).toBe('command.completed start')
       expect(turn.changes).toEqual([{ eventId: '1003', status: 'COMPLETED' }])
@@ -120,7 +140,9 @@ describe('a report', () => {
   })
 
   it('command.claimed posted again writes nothing; posted by another worker it is refused', () => {
-    given(graph, held).when(reportedOf('start', 'command.claimed', { workerId: 'w1' })).thenNothing()
+    given(graph, held)
+      .when(reportedOf('start', 'command.claimed', { workerId: 'w1' }))
+      .thenNothing()
     given(graph, held)
       .when(reportedOf('start', 'command.claimed', { workerId: 'w2' }))
       .thenRefused('conflict', 'Command already claimed by w1')
@@ -135,7 +157,10 @@ describe('a report', () => {
 })
 
 describe('a lease that ends without a report', () => {
-  const lost = (attempt: number): readonly Happening[] => [claimed('start', `w${attempt}`, `${attempt}`), expired('start', `${attempt}`)]
+  const lost = (attempt: number): readonly Happening[] => [
+    claimed('start', `w${attempt}`, `${attempt}`),
+    expired('start', `${attempt}`),
+  ]
 
   it('makes the command wait again (rule 2)', () => {
     const { turn, simulation } = given(graph, [started(), claimed('start', 'w1', '1')])
@@ -154,9 +179,19 @@ describe('a lease that ends without a report', () => {
   })
 
   it('fails the command after its last attempt, and the playbook may route that (rule 2)', () => {
-    const { turn, simulation } = given(graph, [started(), ...lost(1), ...lost(2), claimed('start', 'w3', '3')])
+    const { turn, simulation } = given(graph, [
+      started(),
+      ...lost(1),
+      ...lost(2),
+      claimed('start', 'w3', '3'),
+    ])
       .when(expired('start', '3'))
-      .thenEvents('command.failed start', 'step.exit start handled -> handler', 'step.enter handler', 'command.issued handler')
+      .thenEvents(
+        'command.failed start',
+        'step.exit start handled -> handler',
+        'step.enter handler',
+        'command.issued handler',
+      )
     expect(turn.changes).toEqual([{ eventId: '1003', status: 'FAILED' }])
     expect(turn.events[0]?.error).toBe('Worker w3 stopped answering; given up after 3 attempts')
     expect(simulation.state().steps.get('start')?.error).toEqual({
@@ -170,7 +205,10 @@ describe('a lease that ends without a report', () => {
   it('fails an iteration like any other command, and the loop goes on if it may', () => {
     const loop = aPlaybook(`
   - {step: start, loop: {in: [1, 2], iterator: i, spec: {on_error: continue}}, tool: {kind: noop}}`)
-    const past = [started(), ...[1, 2, 3].flatMap((n) => [claimed('start#0', 'w', `${n}`), ...(n < 3 ? [expired('start#0')] : [])])]
+    const past = [
+      started(),
+      ...[1, 2, 3].flatMap((n) => [claimed('start#0', 'w', `${n}`), ...(n < 3 ? [expired('start#0')] : [])]),
+    ]
     given(loop, past).when(expired('start#0')).thenEvents('command.failed start', 'command.issued start#1')
   })
 
@@ -183,7 +221,9 @@ describe('a lease that ends without a report', () => {
   })
 
   it('handed back by nobody does not count below zero', () => {
-    const { simulation } = given(graph, [started()]).when(handedBack('start')).thenEvents('command.released start')
+    const { simulation } = given(graph, [started()])
+      .when(handedBack('start'))
+      .thenEvents('command.released start')
     expect(simulation.command('start').attempt).toBe(0)
   })
 
@@ -200,10 +240,16 @@ describe('a lease that ends without a report', () => {
   })
 
   it('forgets what its holder had reported so far', () => {
-    const early = reportedOf('start', 'call.done', { workerId: 'w1', context: { result: { context: { data: 'old' } } } })
-    const { simulation } = given(graph, [started(), claimed('start', 'w1', '1'), early, expired('start')]).when(
-      reportedOf('start', 'command.completed', { context: { status: 'success' } }),
-    )
+    const early = reportedOf('start', 'call.done', {
+      workerId: 'w1',
+      context: { result: { context: { data: 'old' } } },
+    })
+    const { simulation } = given(graph, [
+      started(),
+      claimed('start', 'w1', '1'),
+      early,
+      expired('start'),
+    ]).when(reportedOf('start', 'command.completed', { context: { status: 'success' } }))
     expect(simulation.lines().at(-1)).toBe('playbook.completed null')
   })
 })

@@ -5,9 +5,8 @@
  * 2. A lease that ends without a report makes the command wait again, until its attempts are used up; then it
  *    fails like any other command, and the playbook may route that failure.
  */
-import type { ToolError } from '../contract/command.ts'
 import { EVENT } from '../contract/event.ts'
-import { advance } from './advance.ts'
+import { failCommand } from './end-command.ts'
 import type { ClaimInput, ReleaseInput, Reply } from './input.ts'
 import { accepted, known, refused } from './input.ts'
 import type { Session } from './session.ts'
@@ -66,24 +65,10 @@ const waitAgain = (session: Session, command: CommandState, reason: ReleaseInput
   }).eventId
 }
 
-const giveUp = (session: Session, command: CommandState): string => {
-  const error: ToolError = {
+const giveUp = (session: Session, command: CommandState): string =>
+  failCommand(session, command, {
     kind: 'worker_lost',
     code: 'LEASE_EXPIRED',
     message: `Worker ${command.workerId ?? 'unknown'} stopped answering; given up after ${command.attempt} attempts`,
     retryable: true,
-  }
-  session.changes.push({ eventId: command.eventId, status: 'FAILED' })
-  const { eventId } = emit(session, {
-    eventType: EVENT.commandFailed,
-    nodeName: command.step,
-    status: 'FAILED',
-    workerId: command.workerId,
-    result: { status: 'FAILED', context: { command_id: command.commandId, error: { ...error } } },
-    meta: { command_id: command.commandId, attempt: command.attempt, emitted_by: 'orchestrator' },
-    error: error.message,
   })
-  session.trigger = eventId
-  advance(session, command.index === null ? null : command.step)
-  return eventId
-}

@@ -30,7 +30,12 @@ describe('a sequential loop', () => {
   it('case 67: issues one iteration at a time', () => {
     given(graph, [started()])
       .when(completed('start'))
-      .thenEvents('command.completed start', 'step.exit start -> L', 'step.enter L over [1,2,3]', 'command.issued L#0')
+      .thenEvents(
+        'command.completed start',
+        'step.exit start -> L',
+        'step.enter L over [1,2,3]',
+        'command.issued L#0',
+      )
     given(graph, [started(), completed('start')])
       .when(completed('L#0'))
       .thenEvents('command.completed L', 'command.issued L#1')
@@ -74,9 +79,13 @@ describe('a sequential loop', () => {
 
 describe('the result of a loop', () => {
   it('case 68: has results in index order whatever the order of completion, and statistics', () => {
-    const graph = looping("{in: [a, b, c], iterator: item, spec: {mode: parallel}}", '', `{
+    const graph = looping(
+      '{in: [a, b, c], iterator: item, spec: {mode: parallel}}',
+      '',
+      `{
       results: '{{ L.results }}', data: '{{ L.data[0] }}', total: '{{ L.stats.total }}', length: '{{ L | length }}',
-      last: '{{ L[2] }}', whole: '{{ L }}', each: '{% for x in L %}{{ x }};{% endfor %}'}`)
+      last: '{{ L[2] }}', whole: '{{ L }}', each: '{% for x in L %}{{ x }};{% endfor %}'}`,
+    )
     const simulation = createSimulation(graph)
     simulation.tell(started())
     simulation.tell(completed('start'))
@@ -113,7 +122,9 @@ describe('the result of a loop', () => {
 describe('a parallel loop', () => {
   it('case 69: never has more commands outstanding than max_in_flight, and refills (enter rule 3)', () => {
     for (const bound of ['2', "'{{ limit }}'", "'{{ limit | string }}'"]) {
-      const graph = looping(`{in: [a, b, c, d, e], iterator: item, spec: {mode: parallel, max_in_flight: ${bound}}}`)
+      const graph = looping(
+        `{in: [a, b, c, d, e], iterator: item, spec: {mode: parallel, max_in_flight: ${bound}}}`,
+      )
       const simulation = createSimulation(graph)
       simulation.tell(started({ limit: 2 }))
       simulation.tell(completed('start'))
@@ -207,9 +218,12 @@ describe('collections', () => {
   })
 
   it('are evaluated once, on entry (enter rule 2)', () => {
-    const graph = aPlaybook(`
+    const graph = aPlaybook(
+      `
   - {step: start, loop: {in: '{{ ctx.items }}', iterator: item}, ${NOOP}, next: b}
-  - {step: b, ${NOOP}}`, 'workload: {items: [1, 2]}')
+  - {step: b, ${NOOP}}`,
+      'workload: {items: [1, 2]}',
+    )
     const simulation = createSimulation(graph)
     simulation.tell(started())
     simulation.tell(completed('start#0', { _context_updates: { items: [7, 8, 9] } }))
@@ -220,7 +234,12 @@ describe('collections', () => {
 })
 
 describe('failed iterations', () => {
-  const ofFive = (spec: string): Graph => looping(`{in: '{{ 5 }}', iterator: item, spec: ${spec}}`, '', "{stats: '{{ L.stats }}', results: '{{ L.results }}'}")
+  const ofFive = (spec: string): Graph =>
+    looping(
+      `{in: '{{ 5 }}', iterator: item, spec: ${spec}}`,
+      '',
+      "{stats: '{{ L.stats }}', results: '{{ L.results }}'}",
+    )
 
   it('case 74: a sequential loop issues nothing more, and the step fails', () => {
     given(ofFive('{mode: sequential}'), [started(), completed('start'), completed('L#0')])
@@ -255,7 +274,9 @@ describe('failed iterations', () => {
       simulation.tell(started())
       simulation.tell(completed('start'))
       for (const index of [0, 1, 2, 3, 4]) {
-        simulation.tell(index % 2 === 0 ? completed(`L#${index}`, index) : failed(`L#${index}`, 'no', 'partial'))
+        simulation.tell(
+          index % 2 === 0 ? completed(`L#${index}`, index) : failed(`L#${index}`, 'no', 'partial'),
+        )
       }
       expect(simulation.issued('after').context).toMatchObject({
         args: { stats: { total: 5, success: 3, failed: 2 }, results: [0, 'partial', 2, 'partial', 4] },

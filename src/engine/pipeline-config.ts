@@ -4,22 +4,26 @@
  * the command as a whole.
  */
 import type { Json, JsonObject } from '../contract/json.ts'
+import { isObject } from '../contract/json.ts'
 import type { PolicyRule, SetEntry, Step, Task } from '../playbook/model.ts'
 import { renderValue } from '../template/render.ts'
 import type { Scope } from '../template/scope.ts'
+import { readsSecrets } from './command-plan.ts'
 
-export const pipelineConfig = (step: Step, scope: Scope): Json =>
-  step.body.tasks.map((task) => ({ [task.label]: taskConfig(step, task, scope) }))
+export const pipelineConfig = (step: Step, tasks: readonly Task[], scope: Scope): Json =>
+  tasks.map((task) => ({ [task.label]: taskConfig(step, task, scope) }))
 
 const taskConfig = (step: Step, task: Task, scope: Scope): JsonObject => {
   const { auth, ...config } = task.config
   return {
     kind: task.kind,
     ...config,
-    ...(auth === undefined ? {} : { auth: renderValue(auth, scope) }),
+    ...(auth === undefined ? {} : { auth: readsSecrets(auth) ? auth : renderValue(auth, scope) }),
     input: { ...step.input, ...task.input },
     ...(task.set.length > 0 ? { set: writtenSet(task.set) } : {}),
-    ...(task.rules.length > 0 ? { spec: { policy: { rules: task.rules.map(writtenRule) } } } : {}),
+    ...(task.rules.length > 0
+      ? { spec: { ...(isObject(config['spec']) ? config['spec'] : {}), policy: { rules: task.rules.map(writtenRule) } } }
+      : {}),
   }
 }
 

@@ -60,7 +60,8 @@ const createShadow = (random: Random) => {
         if (random.chance(0.1)) resumed = restarted(whole)
       }
     },
-    check: (state: State): void => expect(encodeState(state), 'fold of the log (law 1)').toBe(encodeState(whole)),
+    check: (state: State): void =>
+      expect(encodeState(state), 'fold of the log (law 1)').toBe(encodeState(whole)),
   }
 }
 
@@ -78,7 +79,8 @@ const tellTwice = (graph: Graph, simulation: Simulation, happening: Happening): 
 }
 
 const checkRunning = (simulation: Simulation): void => {
-  if (simulation.status() === 'RUNNING') expect(simulation.open().length, 'open commands (law 6)').toBeGreaterThan(0)
+  if (simulation.status() === 'RUNNING')
+    expect(simulation.open().length, 'open commands (law 6)').toBeGreaterThan(0)
   for (const { loop } of simulation.state().steps.values()) {
     if (loop) expect(loop.outstanding, 'outstanding iterations (law 7)').toBeLessThanOrEqual(loop.window)
   }
@@ -107,7 +109,12 @@ const checkEnd = (simulation: Simulation): void => {
 
 const liveThrough = (seed: number): string => {
   const random = createRandom(seed)
-  const text = randomPlaybook(random, { maxSteps: random.pick([4, 9, 16]), cycles: random.chance(0.5), loops: random.chance(0.6), extras: random.chance(0.6) })
+  const text = randomPlaybook(random, {
+    maxSteps: random.pick([4, 9, 16]),
+    cycles: random.chance(0.5),
+    loops: random.chance(0.6),
+    extras: random.chance(0.6),
+  })
   try {
     const graph = graphOf(text)
     const simulation = createSimulation(graph)
@@ -130,7 +137,10 @@ const liveThrough = (seed: number): string => {
     checkIssued(simulation.events)
     return `${simulation.status()}${simulation.state().error?.startsWith('Orchestrator') === true ? ' by evaluation' : ''}`
   } catch (error) {
-    throw new Error(`ENGINE_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}\n${text}`, { cause: error })
+    throw new Error(
+      `ENGINE_SEED=${seed}: ${error instanceof Error ? error.message : String(error)}\n${text}`,
+      { cause: error },
+    )
   }
 }
 

@@ -33,7 +33,12 @@ interface World {
 type Ending = 'done' | 'failed' | 'bypassed'
 
 /** The guards of random playbooks, said in TypeScript. */
-const holds = (guard: string | null, ending: Ending, answer: { ok: boolean; n: number } | null, flags: JsonObject): boolean => {
+const holds = (
+  guard: string | null,
+  ending: Ending,
+  answer: { ok: boolean; n: number } | null,
+  flags: JsonObject,
+): boolean => {
   switch (guard) {
     case null:
       return true
@@ -58,7 +63,8 @@ const holds = (guard: string | null, ending: Ending, answer: { ok: boolean; n: n
 const evaluate = ({ steps, entry }: Playbook, { flags, answers }: World) => {
   const endings = new Map<string, Ending | null>()
   const stepNamed = (name: string): Step => steps.find((step) => step.name === name) as Step
-  const before = (name: string): readonly Step[] => steps.filter((step) => step.arcs.some((arc) => arc.to === name))
+  const before = (name: string): readonly Step[] =>
+    steps.filter((step) => step.arcs.some((arc) => arc.to === name))
 
   const ending = (name: string): Ending | null => {
     const seen = endings.get(name)
@@ -74,15 +80,25 @@ const evaluate = ({ steps, entry }: Playbook, { flags, answers }: World) => {
   const fired = (step: Step): readonly string[] => {
     const end = ending(step.name)
     if (end === null) return []
-    const eligible = step.arcs.filter(({ when }) => end !== 'failed' || step.onError === 'continue' || /output|event|error/.test(when ?? ''))
+    const eligible = step.arcs.filter(
+      ({ when }) => end !== 'failed' || step.onError === 'continue' || /output|event|error/.test(when ?? ''),
+    )
     const answer = end === 'done' && step.body.kind !== 'none' ? (answers.get(step.name) ?? null) : null
-    const open = eligible.filter(({ when }) => step.mode === 'all' || holds(when, end, answer, flags)).map((arc) => arc.to)
+    const open = eligible
+      .filter(({ when }) => step.mode === 'all' || holds(when, end, answer, flags))
+      .map((arc) => arc.to)
     return step.mode === 'exclusive' ? open.slice(0, 1) : open
   }
-  const isUnhandled = (step: Step): boolean => ending(step.name) === 'failed' && step.onError !== 'continue' && fired(step).length === 0
-  const isTainted = (step: Step): boolean => isUnhandled(step) || (ending(step.name) === null && before(step.name).some(isTainted))
+  const isUnhandled = (step: Step): boolean =>
+    ending(step.name) === 'failed' && step.onError !== 'continue' && fired(step).length === 0
+  const isTainted = (step: Step): boolean =>
+    isUnhandled(step) || (ending(step.name) === null && before(step.name).some(isTainted))
 
-  const names = (wanted: (step: Step) => boolean): readonly string[] => steps.filter(wanted).map((step) => step.name).sort()
+  const names = (wanted: (step: Step) => boolean): readonly string[] =>
+    steps
+      .filter(wanted)
+      .map((step) => step.name)
+      .sort()
   return {
     ran: names((step) => ['done', 'failed'].includes(ending(step.name) ?? '')),
     bypassed: names((step) => ending(step.name) === 'bypassed'),
@@ -102,8 +118,14 @@ const observe = (graph: Graph, { flags, answers }: World, order: Random) => {
   const steps = [...simulation.state().steps]
   return {
     ran: [...simulation.runs()].sort(),
-    bypassed: steps.filter(([, step]) => step.outcome === 'bypassed').map(([name]) => name).sort(),
-    failedUnhandled: simulation.state().failures.map(({ step }) => step).sort(),
+    bypassed: steps
+      .filter(([, step]) => step.outcome === 'bypassed')
+      .map(([name]) => name)
+      .sort(),
+    failedUnhandled: simulation
+      .state()
+      .failures.map(({ step }) => step)
+      .sort(),
     status: simulation.status(),
   }
 }
@@ -111,21 +133,31 @@ const observe = (graph: Graph, { flags, answers }: World, order: Random) => {
 const GRAPHS = Number(process.env['ENGINE_SEEDS'] ?? 700)
 
 describe('random workflows without cycles', () => {
-  it(`run exactly the steps of the definition, in any order of answers, in ${GRAPHS} cases`, { timeout: 60_000 + GRAPHS * 100 }, () => {
-    for (let seed = 1; seed <= GRAPHS; seed += 1) {
-      const random = createRandom(seed)
-      const text = randomPlaybook(random, { maxSteps: 14, cycles: false, loops: false, extras: false })
-      const graph = graphOf(text)
-      const { playbook } = graph
-      const failureRate = random.pick([0, 0.1, 0.3])
-      const answers = new Map(
-        playbook.steps.map(({ name }) => [name, random.chance(failureRate) ? null : { ok: random.chance(0.5), n: random.below(4) }]),
-      )
-      const world: World = { flags: randomFlags(random), answers }
-      const expected = evaluate(playbook, world)
-      for (const order of [1, 2, 3]) {
-        expect(observe(graph, world, createRandom(seed * 1000 + order)), `seed ${seed}, order ${order}\n${text}`).toEqual(expected)
+  it(
+    `run exactly the steps of the definition, in any order of answers, in ${GRAPHS} cases`,
+    { timeout: 60_000 + GRAPHS * 100 },
+    () => {
+      for (let seed = 1; seed <= GRAPHS; seed += 1) {
+        const random = createRandom(seed)
+        const text = randomPlaybook(random, { maxSteps: 14, cycles: false, loops: false, extras: false })
+        const graph = graphOf(text)
+        const { playbook } = graph
+        const failureRate = random.pick([0, 0.1, 0.3])
+        const answers = new Map(
+          playbook.steps.map(({ name }) => [
+            name,
+            random.chance(failureRate) ? null : { ok: random.chance(0.5), n: random.below(4) },
+          ]),
+        )
+        const world: World = { flags: randomFlags(random), answers }
+        const expected = evaluate(playbook, world)
+        for (const order of [1, 2, 3]) {
+          expect(
+            observe(graph, world, createRandom(seed * 1000 + order)),
+            `seed ${seed}, order ${order}\n${text}`,
+          ).toEqual(expected)
+        }
       }
-    }
-  })
+    },
+  )
 })

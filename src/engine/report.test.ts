@@ -14,7 +14,9 @@ const chain = aPlaybook(`
 const commandId = '500:start:1003'
 
 /** The data and the verdict of `start` after these reports. */
-const outcomeAfter = (...happenings: readonly Happening[]): { outcome: string | null | undefined; data: Json | undefined; error: string | undefined } => {
+const outcomeAfter = (
+  ...happenings: readonly Happening[]
+): { outcome: string | null | undefined; data: Json | undefined; error: string | undefined } => {
   const simulation = createSimulation(chain)
   simulation.tell(started())
   for (const happening of happenings) expect(simulation.tell(happening).reply.ok).toBe(true)
@@ -22,13 +24,21 @@ const outcomeAfter = (...happenings: readonly Happening[]): { outcome: string | 
   return { outcome: step?.outcome, data: step?.data, error: step?.error?.message }
 }
 
-const ended = (context: JsonObject, eventType = 'command.completed', status: string | null = null): Happening =>
-  reportedOf('start', eventType, { context, status })
+const ended = (
+  context: JsonObject,
+  eventType = 'command.completed',
+  status: string | null = null,
+): Happening => reportedOf('start', eventType, { context, status })
 
 describe('where data is found', () => {
   it('in the envelope of the result', () => {
-    expect(outcomeAfter(ended({ result: { status: 'success', context: { data: { n: 1 } } } }))).toMatchObject({ outcome: 'ok', data: { n: 1 } })
-    expect(outcomeAfter(ended({ result: { status: 'success', context: {} } }))).toMatchObject({ outcome: 'ok', data: null })
+    expect(outcomeAfter(ended({ result: { status: 'success', context: { data: { n: 1 } } } }))).toMatchObject(
+      { outcome: 'ok', data: { n: 1 } },
+    )
+    expect(outcomeAfter(ended({ result: { status: 'success', context: {} } }))).toMatchObject({
+      outcome: 'ok',
+      data: null,
+    })
   })
 
   it('directly below result, response or data', () => {
@@ -42,8 +52,13 @@ describe('where data is found', () => {
   it('in call.done, when the completion that follows has none', () => {
     const call = (context: JsonObject) => reportedOf('start', 'call.done', { context })
     const bare = ended({ command_id: commandId, status: 'success' })
-    expect(outcomeAfter(call({ result: { status: 'success', context: { data: 5 } } }), bare)).toMatchObject({ outcome: 'ok', data: 5 })
-    expect(outcomeAfter(call({ command_id: commandId, call_index: 0, status: 'success', rows: [1] }), bare).data).toEqual({ rows: [1] })
+    expect(outcomeAfter(call({ result: { status: 'success', context: { data: 5 } } }), bare)).toMatchObject({
+      outcome: 'ok',
+      data: 5,
+    })
+    expect(
+      outcomeAfter(call({ command_id: commandId, call_index: 0, status: 'success', rows: [1] }), bare).data,
+    ).toEqual({ rows: [1] })
     expect(outcomeAfter(call({ command_id: commandId }), bare).data).toBeNull()
     expect(outcomeAfter(call({ data: 1 }), ended({ data: 2 })).data).toBe(2)
     expect(outcomeAfter(reportedOf('start', 'call.done'), bare).data).toBeNull()
@@ -51,15 +66,25 @@ describe('where data is found', () => {
 
   it('in call.error and command.failed, beside the error', () => {
     const error = { kind: 'sql', code: 42, message: 'no table', retryable: true, sqlstate: '42P01' }
-    expect(outcomeAfter(reportedOf('start', 'call.error', { context: { error } }), ended({ error: 'short' }, 'command.failed'))).toEqual({
+    expect(
+      outcomeAfter(
+        reportedOf('start', 'call.error', { context: { error } }),
+        ended({ error: 'short' }, 'command.failed'),
+      ),
+    ).toEqual({
       outcome: 'error',
       data: undefined,
       error: 'no table',
     })
     const simulation = createSimulation(chain)
     simulation.tell(started())
-    simulation.tell(ended({ result: { status: 'error', context: { data: 'partial', error } } }, 'command.failed'))
-    expect(simulation.state().steps.get('start')).toMatchObject({ data: 'partial', error: { ...error, code: '42' } })
+    simulation.tell(
+      ended({ result: { status: 'error', context: { data: 'partial', error } } }, 'command.failed'),
+    )
+    expect(simulation.state().steps.get('start')).toMatchObject({
+      data: 'partial',
+      error: { ...error, code: '42' },
+    })
   })
 })
 
@@ -70,7 +95,8 @@ describe('how a command ended', () => {
       expect(outcomeAfter(ended({ result: { status: word, context: {} } })).outcome, word).toBe('error')
       expect(outcomeAfter(ended({}, 'command.completed', word)).outcome, word).toBe('error')
     }
-    for (const word of ['success', 'COMPLETED', 'ok', 'whatever']) expect(outcomeAfter(ended({ status: word })).outcome, word).toBe('ok')
+    for (const word of ['success', 'COMPLETED', 'ok', 'whatever'])
+      expect(outcomeAfter(ended({ status: word })).outcome, word).toBe('ok')
     expect(outcomeAfter(ended({})).outcome).toBe('ok')
   })
 
@@ -83,8 +109,10 @@ describe('how a command ended', () => {
   })
 
   it('accepts the other spellings of the same events', () => {
-    for (const type of ['action_completed', 'step_completed']) expect(outcomeAfter(ended({ data: 1 }, type))).toMatchObject({ outcome: 'ok', data: 1 })
-    for (const type of ['action_failed', 'step_failed']) expect(outcomeAfter(ended({}, type)).outcome).toBe('error')
+    for (const type of ['action_completed', 'step_completed'])
+      expect(outcomeAfter(ended({ data: 1 }, type))).toMatchObject({ outcome: 'ok', data: 1 })
+    for (const type of ['action_failed', 'step_failed'])
+      expect(outcomeAfter(ended({}, type)).outcome).toBe('error')
     expect(outcomeAfter(reportedOf('start', 'action_done', { context: { data: 3 } }), ended({})).data).toBe(3)
   })
 
@@ -131,8 +159,12 @@ describe('which command is meant', () => {
   })
 
   it('none: acknowledged, nothing written (rule 3)', () => {
-    given(chain, [started()]).when(reported('command.completed', { step: 'b' })).thenNothing()
-    given(chain, [started()]).when(reported('command.completed', { step: 'start', commandId: 'other' })).thenNothing()
+    given(chain, [started()])
+      .when(reported('command.completed', { step: 'b' }))
+      .thenNothing()
+    given(chain, [started()])
+      .when(reported('command.completed', { step: 'start', commandId: 'other' }))
+      .thenNothing()
   })
 
   it('is read from wherever clients put it', () => {
@@ -146,20 +178,38 @@ describe('which command is meant', () => {
 
 describe('repeats', () => {
   it('a second completion is acknowledged and writes nothing (rule 3)', () => {
-    const again = reported('command.completed', { step: 'start', commandId, eventId: '9', context: { data: 'other' } })
-    const { turn } = given(chain, [started(), completed('start', 1)]).when(again).thenNothing()
+    const again = reported('command.completed', {
+      step: 'start',
+      commandId,
+      eventId: '9',
+      context: { data: 'other' },
+    })
+    const { turn } = given(chain, [started(), completed('start', 1)])
+      .when(again)
+      .thenNothing()
     expect(turn.reply).toMatchObject({ eventId: '9' })
   })
 
   it('a late call.done, command.started or command.failed writes nothing either', () => {
-    for (const type of ['call.done', 'call.error', 'command.started', 'command.failed', 'command.claimed', 'command.cancelled']) {
-      given(chain, [started(), completed('start')]).when(reported(type, { step: 'start', commandId })).thenNothing()
+    for (const type of [
+      'call.done',
+      'call.error',
+      'command.started',
+      'command.failed',
+      'command.claimed',
+      'command.cancelled',
+    ]) {
+      given(chain, [started(), completed('start')])
+        .when(reported(type, { step: 'start', commandId }))
+        .thenNothing()
     }
   })
 
   it('a report to a terminal execution is recorded and changes nothing (rule 4)', () => {
     const past = [started(), completed('start'), completed('b', 1)]
-    const { turn, simulation } = given(chain, past).when(reported('command.completed', { step: 'b', commandId: '500:b:1007' }))
+    const { turn, simulation } = given(chain, past).when(
+      reported('command.completed', { step: 'b', commandId: '500:b:1007' }),
+    )
     expect(turn.lines).toEqual(['command.completed b'])
     expect(simulation.status()).toBe('COMPLETED')
     expect(simulation.open()).toEqual([])
@@ -186,15 +236,25 @@ describe('events that only the control plane may write', () => {
       const past = [started(), claimed('start', 'w', '1')]
       const before = createSimulation(chain)
       for (const each of past) before.tell(each)
-      const forgery = reported(eventType, { step: 'start', commandId, context, meta: { emitted_by: 'orchestrator', entry: 'b' } })
+      const forgery = reported(eventType, {
+        step: 'start',
+        commandId,
+        context,
+        meta: { emitted_by: 'orchestrator', entry: 'b' },
+      })
       const { turn, simulation } = given(chain, past).when(forgery)
-      expect(turn.events.map((event) => event.eventType), eventType).toEqual([eventType])
+      expect(
+        turn.events.map((event) => event.eventType),
+        eventType,
+      ).toEqual([eventType])
       expect({ ...simulation.state(), position: 0 }, eventType).toEqual({ ...before.state(), position: 0 })
     }
   })
 
   it('an execution goes on after them', () => {
-    const { turn } = given(chain, [started(), reported('step_started', { step: 'start' })]).when(completed('start'))
+    const { turn } = given(chain, [started(), reported('step_started', { step: 'start' })]).when(
+      completed('start'),
+    )
     expect(turn.lines).toContain('step.enter b')
   })
 })
@@ -210,7 +270,9 @@ describe('terminal events that clients post', () => {
       ['execution.cancelled', 'CANCELLED'],
       ['execution_cancelled', 'CANCELLED'],
     ] as const) {
-      const { turn, simulation } = given(chain, [started()]).when(reported(type, { step: 'x', context: { error: 'by hand' } }))
+      const { turn, simulation } = given(chain, [started()]).when(
+        reported(type, { step: 'x', context: { error: 'by hand' } }),
+      )
       expect(simulation.state()).toMatchObject({ status, error: 'by hand' })
       expect(turn.events).toMatchObject([{ eventType: type, nodeName: 'playbook' }])
       expect(turn.changes).toEqual([{ eventId: '1003', status: 'CANCELLED' }])
@@ -218,7 +280,9 @@ describe('terminal events that clients post', () => {
   })
 
   it('the first one wins (evolve rule 3)', () => {
-    const { simulation } = given(chain, [started(), reported('playbook.completed')]).when(reported('playbook.failed'))
+    const { simulation } = given(chain, [started(), reported('playbook.completed')]).when(
+      reported('playbook.failed'),
+    )
     expect(simulation.status()).toBe('COMPLETED')
   })
 })

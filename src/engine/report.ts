@@ -33,6 +33,8 @@ const COMMAND_EVENTS: ReadonlySet<string> = new Set([
 ])
 
 const ENDING_EVENTS: ReadonlySet<string> = new Set([EVENT.commandCompleted, EVENT.commandFailed, EVENT.commandCancelled])
+/** They end a command that was parked. */
+const CALL_EVENTS: ReadonlySet<string> = new Set([EVENT.callDone, EVENT.callError])
 
 export const recordReport = (session: Session, input: ReportInput): Reply => {
   const { state } = session
@@ -56,18 +58,34 @@ const recordCommandEvent = (session: Session, input: ReportInput, type: string, 
   } else if (type === EVENT.commandClaimed) {
     return known('0')
   }
+  const wasParked = command.parked
   const { eventId } = emit(session, draftOf(input, command.commandId))
-  if (ENDING_EVENTS.has(type)) endCommand(session, command, type, input, eventId)
+  if (type === EVENT.commandCompleted && command.parked && !wasParked) parkCommand(session, command, input)
+  else if (ENDING_EVENTS.has(type) || (wasParked && CALL_EVENTS.has(type))) endCommand(session, command, type, input, eventId)
   return accepted(eventId)
+}
+
+/** The worker let go; the step waits for a callback, a child or the end of its time. */
+const parkCommand = (session: Session, command: CommandState, input: ReportInput): void => {
+  session.changes.push({ eventId: command.eventId, status: 'PARKED' })
+  const timeout = isObject(input.context) ? input.context['timeout_ms'] : null
+  if (typeof timeout !== 'number') return
+  session.timers.push({
+    timerId: session.environment.nextId(),
+    kind: 'command_timeout',
+    delayMs: timeout,
+    payload: { command_id: command.commandId, timeout_ms: timeout },
+  })
 }
 
 const endCommand = (session: Session, command: CommandState, type: string, input: ReportInput, eventId: string): void => {
   const result = resultOf(input, '')
-  const outcome = type === EVENT.commandCompleted ? completedOutcome(result, input.status) : failedOutcome(result, null)
+  const outcome =
+    type === EVENT.commandCompleted || type === EVENT.callDone ? completedOutcome(result, input.status) : failedOutcome(result, null)
   session.changes.push({ eventId: command.eventId, status: outcome.ok ? 'COMPLETED' : 'FAILED' })
   session.trigger = eventId
-  applyExports(session, command.step, outcome.data === undefined ? command.early?.data : outcome.data)
-  advance(session, command.index === null ? null : command.step)
+  applyExports(session, command.step, isObject(input.context) ? input.context : {}, outcome.data === undefined ? command.early?.data : outcome.data)
+  advance(session, command.step)
 }
 
 /** The command a report belongs to; text says why it cannot be told. */

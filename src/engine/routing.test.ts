@@ -92,7 +92,11 @@ describe('order and parents of events', () => {
     const [report, ...followers] = turn.events
     expect(report?.parentEventId).toBeNull()
     expect(new Set(followers.map((event) => event.parentEventId))).toEqual(new Set([report?.eventId]))
-    expect(turn.events[1]?.result?.context).toMatchObject({ step: 'start', gen: report?.eventId, source: 'set' })
+    expect(turn.events[1]?.result?.context).toMatchObject({
+      step: 'start',
+      gen: report?.eventId,
+      source: 'set',
+    })
   })
 
   it('names the start as parent of the first step', () => {
@@ -149,7 +153,11 @@ describe('routing modes', () => {
   })
 
   it('case 41: a list of targets follows spec.next_mode', () => {
-    const graph = fan("[{step: b, when: '{{ true }}'}, {step: c}]", ['b', 'c'], 'spec: {next_mode: inclusive}')
+    const graph = fan(
+      "[{step: b, when: '{{ true }}'}, {step: c}]",
+      ['b', 'c'],
+      'spec: {next_mode: inclusive}',
+    )
     expect(runThrough(graph, noop, started()).runs()).toEqual(['start', 'b', 'c'])
   })
 
@@ -161,7 +169,12 @@ describe('routing modes', () => {
   it('case 44: when no guard is true the branch ends and the execution completes', () => {
     given(fan("{arcs: [{step: b, when: '{{ false }}'}]}", ['b']), [started()])
       .when(completed('start'))
-      .thenEvents('command.completed start', 'step.exit start', 'step.skipped b (dead_path)', 'playbook.completed null')
+      .thenEvents(
+        'command.completed start',
+        'step.exit start',
+        'step.skipped b (dead_path)',
+        'playbook.completed null',
+      )
   })
 
   it('case 46: two arcs to the same target run it once, whichever of them is true', () => {
@@ -186,7 +199,10 @@ describe('routing modes', () => {
 
 describe('what guards see', () => {
   const guarded = (when: string) => fan(`{arcs: [{step: yes, when: "${when}"}, {step: no}]}`, ['yes', 'no'])
-  const taken = (when: string, data: number | { n: number; status?: string; data?: null } = { n: 1 }): string =>
+  const taken = (
+    when: string,
+    data: number | { n: number; status?: string; data?: null } = { n: 1 },
+  ): string =>
     runThrough(guarded(when), (name) => (name === 'start' ? data : null), started()).runs()[1] ?? 'none'
 
   it('case 43: the data of the step under each of its names', () => {

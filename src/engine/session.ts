@@ -31,9 +31,18 @@ export const DEFAULT_LIMITS: Limits = { runsPerStep: 10_000, runsPerExecution: 1
 /** A change of a command's row that goes with the events. */
 export interface CommandChange {
   readonly eventId: string
-  readonly status: 'PENDING' | 'CLAIMED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  readonly status: 'PENDING' | 'CLAIMED' | 'PARKED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
   /** For CLAIMED: who holds it now. */
   readonly workerId?: string
+}
+
+/** Something to be told later, to this execution or because of it. Stored with the events that ask for it. */
+export interface NewTimer {
+  readonly timerId: string
+  /** `child_ended`: tell the parent. `command_timeout`: tell this execution. */
+  readonly kind: 'child_ended' | 'command_timeout'
+  readonly delayMs: number
+  readonly payload: JsonObject
 }
 
 export interface Session {
@@ -43,6 +52,7 @@ export interface Session {
   readonly events: EventRecord[]
   readonly issued: EventRecord[]
   readonly changes: CommandChange[]
+  readonly timers: NewTimer[]
   /** The event that caused what is being decided; parent of what follows. */
   trigger: string | null
 }
@@ -54,6 +64,7 @@ export const createSession = (graph: Graph, state: State, environment: Environme
   events: [],
   issued: [],
   changes: [],
+  timers: [],
   trigger: null,
 })
 

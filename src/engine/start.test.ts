@@ -65,10 +65,13 @@ describe('the workload', () => {
   })
 
   it('that cannot be rendered refuses the start', () => {
-    const { simulation } = given(aPlaybook(`  - {step: start, ${NOOP}}`, "workload: {a: 1, b: '{{ 1 / 0 }}'}"))
-      .when(started())
+    const { simulation } = given(
+      aPlaybook(`  - {step: start, ${NOOP}}`, "workload: {a: 1, b: '{{ 1 / 0 }}'}"),
+    ).when(started())
     expect(simulation.events).toEqual([])
-    const { turn } = given(aPlaybook(`  - {step: start, ${NOOP}}`, "workload: {b: '{{ 1 / 0 }}'}")).when(started())
+    const { turn } = given(aPlaybook(`  - {step: start, ${NOOP}}`, "workload: {b: '{{ 1 / 0 }}'}")).when(
+      started(),
+    )
     expect(turn.reply).toMatchObject({ ok: false, problem: { code: 'invalid' } })
     expect(turn.reply).toMatchObject({ problem: { message: expect.stringMatching(/^workload\.b: .*zero/) } })
   })
@@ -84,7 +87,14 @@ describe('the start event', () => {
       nodeType: 'execution',
       status: 'STARTED',
       context: { catalog_id: '7', execution_id: '500', path: 'tests/test', workload: {} },
-      meta: { emitter: 'control_plane', entry: 'start', pool: 'gpu', version: 1, parent_execution_id: '44', trace: { id: 't' } },
+      meta: {
+        emitter: 'control_plane',
+        entry: 'start',
+        pool: 'gpu',
+        version: 1,
+        parent_execution_id: '44',
+        trace: { id: 't' },
+      },
     })
     expect(simulation.state()).toMatchObject({
       status: 'RUNNING',
@@ -134,7 +144,9 @@ describe('a loop on the entry step', () => {
         .thenRefused('invalid', `start step loop.in must resolve to a JSON array, got: ${word}`)
       expect(simulation.events).toEqual([])
     }
-    given(graph).when(started()).thenRefused('invalid', 'start step loop.in must resolve to a JSON array, got: null')
+    given(graph)
+      .when(started())
+      .thenRefused('invalid', 'start step loop.in must resolve to a JSON array, got: null')
   })
 
   it('names the entry step', () => {
@@ -181,7 +193,11 @@ describe('a decision that cannot be made', () => {
       expect(last?.eventType, place).toBe('playbook.failed')
       expect(last?.error, place).toMatch(/^Orchestrator evaluate failed: Step '(start|b)': .*zero/)
       expect(last?.result, place).toEqual({ status: 'FAILED', context: { error: last?.error } })
-      expect(last?.meta, place).toEqual({ emitted_by: 'orchestrator', reason: 'evaluate_error', error: last?.error })
+      expect(last?.meta, place).toEqual({
+        emitted_by: 'orchestrator',
+        reason: 'evaluate_error',
+        error: last?.error,
+      })
     }
   })
 

@@ -30,6 +30,8 @@ export const startExecution = (session: Session, input: StartInput): Reply => {
       pool: input.pool,
       ...(input.version === null ? {} : { version: input.version }),
       ...(input.parentExecutionId === null ? {} : { parent_execution_id: input.parentExecutionId }),
+      ...(input.parentCommandId ? { parent_command_id: input.parentCommandId } : {}),
+      ...(input.depth ? { depth: input.depth } : {}),
       ...(input.trace === null ? {} : { trace: input.trace }),
     },
   })

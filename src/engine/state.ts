@@ -20,6 +20,10 @@ export interface State {
   parentExecutionId: string | null
   pool: string
   trace: Json
+  /** The parent's command that waits for this execution; null when nobody waits. */
+  parentCommandId: string | null
+  /** How many executions stand above this one. */
+  depth: number
   /** Position of the last folded event; 0 before the start. */
   position: number
   /** Null before the start. */
@@ -84,6 +88,7 @@ export interface StepState {
   /** Event id that settled the latest run. */
   settledBy: string | null
   loop: LoopState | null
+  cursor: CursorState | null
   /** True when `data` came from a loop, whose value has the shape {results, stats}. */
   looped: boolean
 }
@@ -105,6 +110,25 @@ export interface LoopState {
   error: ToolError | null
 }
 
+/** A loop over what a claim statement hands out, one frame of rows at a time. */
+export interface CursorState {
+  /** Most rows of a frame worked on at once. */
+  readonly window: number
+  readonly continueOnError: boolean
+  /** Frames done so far. */
+  frame: number
+  /** Rows of the frame in progress; null between frames. */
+  rows: readonly Json[] | null
+  claiming: boolean
+  next: number
+  outstanding: number
+  /** Rows of this frame that ended. */
+  done: number
+  processed: number
+  failed: number
+  error: ToolError | null
+}
+
 export interface CommandState {
   /** Id of the command.issued event, the claim key. */
   readonly eventId: string
@@ -120,6 +144,10 @@ export interface CommandState {
   leaseToken: string | null
   /** Claims so far, hand-backs not counted. */
   attempt: number
+  /** Asks the cursor for rows instead of working on one. */
+  readonly isClaim: boolean
+  /** The worker is done with it; something outside will end it. */
+  parked: boolean
   /** Outcome that call.done or call.error brought before the command ended. */
   early: EarlyResult | null
 }
@@ -137,6 +165,8 @@ export const createState = (executionId: string): State => ({
   parentExecutionId: null,
   pool: 'shared',
   trace: null,
+  parentCommandId: null,
+  depth: 0,
   position: 0,
   status: null,
   startedAt: null,
@@ -171,6 +201,7 @@ export const createStep = (): StepState => ({
   error: null,
   settledBy: null,
   loop: null,
+  cursor: null,
   looped: false,
 })
 
@@ -180,3 +211,5 @@ export const stepOf = (state: State, name: string): StepState => {
   if (!step) state.steps.set(name, (step = createStep()))
   return step
 }
+
+export const textOr = (value: Json | undefined, fallback: string): string => (typeof value === 'string' ? value : fallback)

@@ -31,7 +31,12 @@ describe('step set', () => {
     )
     given(graph, [started()])
       .when(completed('start'))
-      .thenEvents('command.completed start', 'ctx.updated start set {"a":2,"b":1}', 'step.exit start', 'playbook.completed null')
+      .thenEvents(
+        'command.completed start',
+        'ctx.updated start set {"a":2,"b":1}',
+        'step.exit start',
+        'playbook.completed null',
+      )
   })
 
   it('case 49: is seen by the guards of its step; the set of an arc is not seen by its siblings', () => {
@@ -60,7 +65,12 @@ describe('step set', () => {
     ${NOOP}
     set: {ctx.rows: '{{ output.rows }}', ctx.first: '{{ result.rows[0] }}', step.text: 'n={{ output.data.n }}', bare: [1, '{{ output.n }}']}`)
     const simulation = runThrough(graph, () => ({ n: 2, rows: [{ id: 1 }] }), started())
-    expect(simulation.state().vars).toEqual({ rows: [{ id: 1 }], first: { id: 1 }, text: 'n=2', bare: [1, 2] })
+    expect(simulation.state().vars).toEqual({
+      rows: [{ id: 1 }],
+      first: { id: 1 },
+      text: 'n=2',
+      bare: [1, 2],
+    })
   })
 
   it('writes nested paths into what is there', () => {
@@ -153,7 +163,11 @@ describe('exports of a worker', () => {
 
   it('are written before the set of the step', () => {
     given(graph, [started()])
-      .when(completed('start', { _context_updates: { 'ctx.total': 4, 'ctx.deep.x': 1, bare: 2, 'iter.i': 3, 'step.s': 3 } }))
+      .when(
+        completed('start', {
+          _context_updates: { 'ctx.total': 4, 'ctx.deep.x': 1, bare: 2, 'iter.i': 3, 'step.s': 3 },
+        }),
+      )
       .thenEvents(
         'command.completed start',
         'ctx.updated start export {"total":4,"deep":{"x":1},"bare":2}',
@@ -183,7 +197,12 @@ describe('exports of a worker', () => {
       commandId,
       context: { result: { status: 'success', context: { data: { _context_updates: { total: 1 } } } } },
     }))
-    const turn = simulation.tell(() => ({ ...REPORT, eventType: 'command.completed', commandId, context: { status: 'success' } }))
+    const turn = simulation.tell(() => ({
+      ...REPORT,
+      eventType: 'command.completed',
+      commandId,
+      context: { status: 'success' },
+    }))
     expect(turn.lines).toContain('ctx.updated start export {"total":1}')
   })
 })

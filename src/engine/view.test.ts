@@ -7,7 +7,11 @@ import { aPlaybook } from './testing/playbook.ts'
 import { createSimulation } from './testing/simulation.ts'
 
 /** The values that these templates have for the step after `start`. */
-const seenAfter = (tool: string, happenings: readonly Happening[], templates: Readonly<Record<string, string>>): Json => {
+const seenAfter = (
+  tool: string,
+  happenings: readonly Happening[],
+  templates: Readonly<Record<string, string>>,
+): Json => {
   const graph = aPlaybook(
     `
   - {step: start, ${tool}, spec: {on_error: continue}, next: after}
@@ -25,13 +29,27 @@ const PIPELINE = 'tool: [{first: {kind: noop}}, {second: {kind: noop}}]'
 
 describe('data of a single tool', () => {
   it('is itself below data, result and context unless it has such a key (rule 1)', () => {
-    const templates = { d: '{{ start.data.n }}', r: '{{ start.result.data.n }}', c: '{{ start.context.n }}', none: '{{ start.other }}' }
-    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], templates)).toEqual({ d: 1, r: 1, c: 1, none: null })
-    expect(seenAfter(SINGLE, [completed('start', { data: { n: 2 } })], { d: '{{ start.data.n }}' })).toEqual({ d: 2 })
+    const templates = {
+      d: '{{ start.data.n }}',
+      r: '{{ start.result.data.n }}',
+      c: '{{ start.context.n }}',
+      none: '{{ start.other }}',
+    }
+    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], templates)).toEqual({
+      d: 1,
+      r: 1,
+      c: 1,
+      none: null,
+    })
+    expect(seenAfter(SINGLE, [completed('start', { data: { n: 2 } })], { d: '{{ start.data.n }}' })).toEqual({
+      d: 2,
+    })
   })
 
   it('is passed on whole without any of that (rule 1)', () => {
-    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], { whole: '{{ start }}', data: '{{ start.data }}' })).toEqual({
+    expect(
+      seenAfter(SINGLE, [completed('start', { n: 1 })], { whole: '{{ start }}', data: '{{ start.data }}' }),
+    ).toEqual({
       whole: { n: 1 },
       data: { n: 1 },
     })
@@ -39,17 +57,33 @@ describe('data of a single tool', () => {
 
   it('may be no mapping at all', () => {
     const templates = { whole: '{{ start }}', first: '{{ start[0] }}', data: '{{ start.data }}' }
-    expect(seenAfter(SINGLE, [completed('start', [4, 5])], templates)).toEqual({ whole: [4, 5], first: 4, data: null })
+    expect(seenAfter(SINGLE, [completed('start', [4, 5])], templates)).toEqual({
+      whole: [4, 5],
+      first: 4,
+      data: null,
+    })
   })
 
   it('has no members that only JavaScript knows', () => {
-    const templates = { a: '{{ start.constructor }}', b: '{{ start.__proto__ }}', c: '{{ ctx.hasOwnProperty }}' }
-    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], templates)).toEqual({ a: null, b: null, c: null })
+    const templates = {
+      a: '{{ start.constructor }}',
+      b: '{{ start.__proto__ }}',
+      c: '{{ ctx.hasOwnProperty }}',
+    }
+    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], templates)).toEqual({
+      a: null,
+      b: null,
+      c: null,
+    })
   })
 })
 
 describe('data of a pipeline', () => {
-  const data = { first: { x: 1, y: 'first' }, second: { y: 'second', second: 'hidden' }, _context_updates: { z: 1 } }
+  const data = {
+    first: { x: 1, y: 'first' },
+    second: { y: 'second', second: 'hidden' },
+    _context_updates: { z: 1 },
+  }
 
   it('case 80: has its labels first, then every key of every task, later tasks winning (rule 3)', () => {
     const templates = {
@@ -93,7 +127,13 @@ describe('data of a pipeline', () => {
 
   it('that failed still has the tasks that ran', () => {
     const happenings = [failed('start', 'no', { first: { x: 1 }, _failed_task: 'second' })]
-    expect(seenAfter(PIPELINE, happenings, { x: '{{ start.first.x }}', failed: '{{ start._failed_task }}', whole: '{{ start }}' })).toEqual({
+    expect(
+      seenAfter(PIPELINE, happenings, {
+        x: '{{ start.first.x }}',
+        failed: '{{ start._failed_task }}',
+        whole: '{{ start }}',
+      }),
+    ).toEqual({
       x: 1,
       failed: 'second',
       whole: { x: 1, first: { x: 1 } },
@@ -125,21 +165,37 @@ describe('data of a loop', () => {
 
 describe('the execution as a whole', () => {
   it('steps has the stored envelope of every result', () => {
-    const templates = { one: '{{ steps.start.context.result.context.data.n }}', all: '{{ steps }}', none: '{{ steps.after is defined }}' }
+    const templates = {
+      one: '{{ steps.start.context.result.context.data.n }}',
+      all: '{{ steps }}',
+      none: '{{ steps.after is defined }}',
+    }
     const envelope = {
       status: 'COMPLETED',
       context: { result: { status: 'success', context: { status: 'success', data: { n: 1 } } } },
     }
-    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], templates)).toEqual({ one: 1, all: { start: envelope }, none: false })
+    expect(seenAfter(SINGLE, [completed('start', { n: 1 })], templates)).toEqual({
+      one: 1,
+      all: { start: envelope },
+      none: false,
+    })
   })
 
   it('the envelope of a failed step carries its error', () => {
-    const templates = { status: '{{ steps.start.status }}', error: '{{ steps.start.context.result.context.error.message }}' }
-    expect(seenAfter(SINGLE, [failed('start', 'no', { n: 1 })], templates)).toEqual({ status: 'FAILED', error: 'no' })
+    const templates = {
+      status: '{{ steps.start.status }}',
+      error: '{{ steps.start.context.result.context.error.message }}',
+    }
+    expect(seenAfter(SINGLE, [failed('start', 'no', { n: 1 })], templates)).toEqual({
+      status: 'FAILED',
+      error: 'no',
+    })
   })
 
   it('ctx is every variable by name', () => {
-    expect(seenAfter(SINGLE, [completed('start', { n: 1, _context_updates: { v: 2 } })], { all: '{{ ctx }}' })).toEqual({
+    expect(
+      seenAfter(SINGLE, [completed('start', { n: 1, _context_updates: { v: 2 } })], { all: '{{ ctx }}' }),
+    ).toEqual({
       all: {
         path: 'tests/test',
         w: 1,
@@ -182,6 +238,11 @@ describe('the output of an arc', () => {
   })
 
   it('keeps an error that is only data of a success', () => {
-    expect(routed("{{ output.error == 'soft' and output.status == 'success' }}", completed('start', { error: 'soft' }))).toBe(true)
+    expect(
+      routed(
+        "{{ output.error == 'soft' and output.status == 'success' }}",
+        completed('start', { error: 'soft' }),
+      ),
+    ).toBe(true)
   })
 })

@@ -61,7 +61,8 @@ export const createApp = (context: ServerContext): FastifyInstance => {
     bodyLimit: BODY_LIMIT,
     logger: false,
     forceCloseConnections: true,
-    routerOptions: { ignoreTrailingSlash: true },
+    // Names of credentials, variables and steps stand in paths; the default of 100 characters is too short for them.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2000 },
     frameworkErrors: (error, request, reply) => void handleError(error, request, reply),
     clientErrorHandler: refuseBrokenRequest,
   })

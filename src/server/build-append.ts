@@ -1,5 +1,6 @@
 /** From what a turn decided to what the store writes. */
 import type { LeasedCommand } from '../contract/command.ts'
+import { CHILD_KIND } from '../engine/command.ts'
 import { commandIdOf } from '../engine/envelope.ts'
 import type { CommandChange, Session } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
@@ -40,7 +41,7 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
         commandId: commandIdOf(event.meta, undefined) ?? '',
         step: event.nodeName ?? '',
         toolKind: event.nodeType ?? '',
-        pool: state.pool,
+        pool: poolOf(state, event.nodeType ?? ''),
         status: cancelled ? 'CANCELLED' : claimed ? 'CLAIMED' : 'PENDING',
         attempt: claimed ? 1 : 0,
         leaseToken: claimed ? LOCAL_TOKEN : '0',
@@ -52,8 +53,17 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
     changes: [...last.values()]
       .filter((change) => !issuedIds.has(change.eventId))
       .map((change) => commandUpdate(state, change)),
+    timers: session.timers.map((timer) => ({ ...timer, executionId: state.executionId })),
   }
 }
+
+/** Commands that the control plane itself works on wait in a pool of their own. */
+export const SERVER_POOL = 'noetl.server'
+
+/** Not a pool of workers: whoever delivers timers waits for it. */
+export const TIMER_POOL = 'noetl.timers'
+
+export const poolOf = (state: State, toolKind: string): string => (toolKind === CHILD_KIND ? SERVER_POOL : state.pool)
 
 /** One row changes once per statement: the last change counts. */
 const lastChanges = (changes: readonly CommandChange[]): ReadonlyMap<string, CommandChange> =>

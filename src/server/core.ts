@@ -60,6 +60,8 @@ export interface Core {
     playbook: RegisteredPlaybook,
     input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>,
   ): Promise<Told & { executionId: string }>
+  /** Starts an execution under an id that was fixed before; starting it again changes nothing and is refused. */
+  startAs(executionId: string, playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Told>
   /** Hands an input to an execution. The answer comes after its events are on disk. */
   tell(executionId: string, input: Input): Promise<Told>
   /** Like `tell`, but a refusal is thrown as a ProblemError. */
@@ -146,6 +148,13 @@ export const createCore = (options: CoreOptions): Core => {
   const tell = async (executionId: string, input: Input): Promise<Told> =>
     only(await mailboxOf(executionId).deliver([input]))
 
+  const startAs: Core['startAs'] = async (executionId, { catalogId, path, version, graph }, input) => {
+    // An id that was used before has its mailbox or its log; the engine refuses to start it again.
+    const mailbox = mailboxes.get(executionId) ?? createMailbox(executionId, deps, graph)
+    mailboxes.set(executionId, mailbox)
+    return only(await mailbox.deliver([{ ...input, type: 'start', catalogId, path, version }]))
+  }
+
   return {
     shards,
     sealer,
@@ -155,13 +164,11 @@ export const createCore = (options: CoreOptions): Core => {
     log,
     leaseSeconds,
     tell,
-    start: async ({ catalogId, path, version, graph }, input) => {
+    start: async (playbook, input) => {
       const executionId = nextId()
-      const mailbox = createMailbox(executionId, deps, graph)
-      mailboxes.set(executionId, mailbox)
-      const answer = await mailbox.deliver([{ ...input, type: 'start', catalogId, path, version }])
-      return { ...only(answer), executionId }
+      return { ...(await startAs(executionId, playbook, input)), executionId }
     },
+    startAs,
     demand: async (executionId, input) => {
       const answer = await tell(executionId, input)
       if (!answer.reply.ok) throw toError(answer.reply.problem)

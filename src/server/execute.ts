@@ -47,9 +47,10 @@ const resolvePlaybook = async (core: Core, request: ExecuteRequest): Promise<Reg
 }
 
 /** The pool the request names, else the one the path belongs to. */
-const poolOf = ({ execution_pool }: ExecuteRequest, { path }: RegisteredPlaybook): string => {
-  const named = execution_pool?.trim()
-  if (named) return named
+const poolOf = ({ execution_pool }: ExecuteRequest, { path }: RegisteredPlaybook): string =>
+  execution_pool?.trim() || defaultPool(path)
+
+export const defaultPool = (path: string): string => {
   const [prefix] = path.split('/')
   return path.includes('/') && (prefix === 'system' || prefix === 'subscription') ? prefix : 'shared'
 }

@@ -21,7 +21,7 @@ import { createSession } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
 import { createState, isTerminal } from '../engine/state.ts'
 import type { Append } from '../store/appender.ts'
-import { buildAppend, LOCAL_TOKEN } from './build-append.ts'
+import { buildAppend, LOCAL_TOKEN, poolOf, SERVER_POOL, TIMER_POOL } from './build-append.ts'
 import { toLeasedCommand } from './leased-command.ts'
 import type { LocalSlots } from './local-slots.ts'
 import type { LoadedState } from './state-loader.ts'
@@ -206,10 +206,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   ): void => {
     current = true
     answerAll(turn, answers)
-    const waitingPools = new Set<string>()
-    if (session.issued.length > local.length || session.changes.some((change) => change.status === 'PENDING'))
-      waitingPools.add(session.state.pool)
-    deps.committed(session.state, session.events, waitingPools)
+    deps.committed(session.state, session.events, waitingPools(session, local))
     if (local.length > 0) deps.localSlots()?.deliver(local)
     if (!isTerminal(session.state) && isSnapshotDue(session.state.position, snapshotPosition)) {
       snapshotPosition = session.state.position
@@ -224,7 +221,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     const claimed: LeasedCommand[] = []
     for (const issued of session.issued) {
       const commandId = commandIdOf(issued.meta, undefined) ?? ''
-      if (!session.state.commands.has(commandId) || !slots.reserve(session.state.pool, issued.nodeType ?? ''))
+      if (!session.state.commands.has(commandId) || !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? ''))
         continue
       decide(session, { type: 'claim', commandId, workerId: slots.workerId, leaseToken: LOCAL_TOKEN })
       claimed.push(toLeasedCommand(issued, { commandId, leaseToken: LOCAL_TOKEN, attempt: 1 }))
@@ -241,6 +238,16 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     isIdle: () => !busy && letters.length === 0,
     isFinished: () => state === null || isTerminal(state),
   }
+}
+
+/** Where this commit put work that somebody must fetch. */
+const waitingPools = ({ state, issued, changes, timers }: Session, local: readonly LeasedCommand[]): ReadonlySet<string> => {
+  const pools = new Set<string>()
+  const taken = new Set(local.map((command) => command.eventId))
+  for (const event of issued) if (!taken.has(event.eventId)) pools.add(poolOf(state, event.nodeType ?? ''))
+  if (changes.some((change) => change.status === 'PENDING')) pools.add(state.pool).add(SERVER_POOL)
+  if (timers.some((timer) => timer.delayMs === 0)) pools.add(TIMER_POOL)
+  return pools
 }
 
 const answerAll = (turn: readonly Letter[], answers: readonly Answer[]): void => {

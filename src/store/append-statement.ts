@@ -50,9 +50,14 @@ with x as (
     worker_id = case d.s when 'PENDING' then null when 'CLAIMED' then d.w else k.worker_id end,
     lease_until = case when d.s = 'CLAIMED' then now() + d.ls * interval '1 second' end,
     claimed_at = case when d.s = 'CLAIMED' then now() else k.claimed_at end,
-    finished_at = case when d.s not in ('PENDING', 'CLAIMED') then now() end
+    finished_at = case when d.s not in ('PENDING', 'CLAIMED', 'PARKED') then now() end
   from json_to_recordset($4::json) as d(e bigint, i bigint, s text, w text, ls float8)
   join won on won.execution_id = d.i
   where k.event_id = d.e
+), timers as (
+  insert into noetl.timer (timer_id, execution_id, due_at, kind, payload)
+  select t.t, t.i, now() + t.d * interval '1 millisecond', t.k, t.p
+  from json_to_recordset($5::json) as t(t bigint, i bigint, d float8, k text, p json)
+  join won on won.execution_id = t.i
 )
 select execution_id from won`

@@ -10,6 +10,7 @@
  *    other crosswise; when they do, the append is tried again.
  */
 import type { EventRecord, ExecutionStatus } from '../contract/event.ts'
+import type { JsonObject } from '../contract/json.ts'
 import { redact } from '../contract/sensitive.ts'
 import { storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
@@ -23,6 +24,15 @@ export interface Append {
   readonly events: readonly EventRecord[]
   readonly commands: readonly NewCommand[]
   readonly changes: readonly CommandUpdate[]
+  readonly timers: readonly TimerToSet[]
+}
+
+export interface TimerToSet {
+  readonly timerId: string
+  readonly executionId: string
+  readonly delayMs: number
+  readonly kind: string
+  readonly payload: JsonObject
 }
 
 export interface ExecutionUpdate {
@@ -63,7 +73,7 @@ export interface NewCommand {
 export interface CommandUpdate {
   readonly eventId: string
   readonly executionId: string
-  readonly status: 'PENDING' | 'CLAIMED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  readonly status: 'PENDING' | 'CLAIMED' | 'PARKED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
   readonly workerId: string | null
   readonly leaseSeconds: number
 }
@@ -169,6 +179,7 @@ const write = async (database: Database, sealer: Sealer, group: readonly Append[
       `[${appends.flatMap(({ events }) => events.map((event) => eventJson(event, sealer))).join()}]`,
       storableJson(appends.flatMap(({ commands }) => commands.map(commandParameter))),
       storableJson(appends.flatMap(({ changes }) => changes.map(changeParameter))),
+      storableJson(appends.flatMap(({ timers }) => timers.map(timerParameter))),
     ],
   })
   return new Set(rows.map((row) => row.execution_id))
@@ -214,4 +225,12 @@ const changeParameter = (change: CommandUpdate) => ({
   s: change.status,
   w: change.workerId,
   ls: change.leaseSeconds,
+})
+
+const timerParameter = (timer: TimerToSet) => ({
+  t: timer.timerId,
+  i: timer.executionId,
+  d: timer.delayMs,
+  k: timer.kind,
+  p: timer.payload,
 })

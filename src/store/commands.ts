@@ -67,7 +67,7 @@ export interface CommandRow extends LeasedRow {
   readonly step: string
   readonly tool_kind: string
   readonly pool: string
-  readonly status: 'PENDING' | 'CLAIMED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  readonly status: 'PENDING' | 'CLAIMED' | 'PARKED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
   readonly worker_id: string | null
 }
 

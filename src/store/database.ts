@@ -3,7 +3,7 @@ import { Pool, types as driverTypes } from 'pg'
 import type { CustomTypesConfig } from 'pg'
 import { parseJson } from '../lib/exact-json.ts'
 
-const OID = { json: 114, jsonb: 3802, timestamptz: 1184 } as const
+const { builtins } = driverTypes
 
 /** `2026-11-15 20:00:00.123456+00` to `2026-11-15T20:00:00.123Z`. Sessions run in UTC. */
 const isoInstant = (text: string): string =>
@@ -11,8 +11,8 @@ const isoInstant = (text: string): string =>
 
 const types: CustomTypesConfig = {
   getTypeParser: ((oid: Parameters<typeof driverTypes.getTypeParser>[0], format?: 'text' | 'binary') => {
-    if (oid === OID.json || oid === OID.jsonb) return parseJson
-    if (oid === OID.timestamptz) return isoInstant
+    if (oid === builtins.JSON || oid === builtins.JSONB) return parseJson
+    if (oid === builtins.TIMESTAMPTZ) return isoInstant
     return driverTypes.getTypeParser(oid, format)
   }) as CustomTypesConfig['getTypeParser'],
 }

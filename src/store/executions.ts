@@ -94,6 +94,7 @@ export const executionsWithoutCause = async (
     `with moving as (
        select execution_id from noetl.command where status = 'PENDING'
        union all select execution_id from noetl.command where status = 'CLAIMED'
+       union all select execution_id from noetl.command where status = 'PARKED'
        union all select execution_id from noetl.timer)
      select e.execution_id from noetl.execution e
      where e.status = 'RUNNING' and not e.imported and e.execution_id not in (select execution_id from moving)

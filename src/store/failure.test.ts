@@ -26,7 +26,7 @@ test.each([failure('23505'), failure('42601'), failure(undefined, 'oops'), null,
   },
 )
 
-test.each(['22021', '54001', '54000'])(
+test.each(['22003', '22008', '22021', '54001', '54000'])(
   "content that cannot be stored (%s) is the sender's problem",
   (code) => {
     expect(databaseProblem(failure(code))).toMatchObject({ code: 'invalid' })

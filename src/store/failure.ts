@@ -35,6 +35,8 @@ const SERIALIZATION = new Set(['40001', '40P01'])
 export const isCollision = (error: unknown): boolean => SERIALIZATION.has(codeOf(error))
 
 const REFUSED_CONTENT: Readonly<Record<string, string>> = {
+  '22003': 'A number is out of range',
+  '22008': 'An instant is out of range',
   '22021': 'Text may not contain NUL characters',
   '54001': 'The value is nested too deeply to be stored',
   '54000': 'The value is too large to be stored',

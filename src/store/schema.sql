@@ -36,10 +36,28 @@ create table noetl.command (
   finished_at timestamp with time zone,
   constraint command_pkey PRIMARY KEY (event_id),
   constraint command_lease CHECK (((status = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
-  constraint command_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'CLAIMED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text])))
+  constraint command_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'CLAIMED'::text, 'PARKED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text])))
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
 CREATE INDEX command_leases ON noetl.command USING btree (lease_until) WHERE (status = 'CLAIMED'::text);
+CREATE INDEX command_parked ON noetl.command USING btree (execution_id) WHERE (status = 'PARKED'::text);
 CREATE INDEX command_queue ON noetl.command USING btree (pool, event_id) WHERE (status = 'PENDING'::text);
+
+create table noetl.credential (
+  id bigint not null,
+  name text not null,
+  type text not null,
+  data_encrypted text not null,
+  schema json,
+  meta json,
+  tags text[],
+  description text,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint credential_pkey PRIMARY KEY (id),
+  constraint credential_by_name UNIQUE (name),
+  constraint credential_name CHECK ((name <> ''::text))
+);
+CREATE INDEX credential_by_type ON noetl.credential USING btree (type, name);
 
 create table noetl.event (
   execution_id bigint not null,
@@ -99,6 +117,30 @@ CREATE INDEX execution_by_parent ON noetl.execution USING btree (parent_executio
 CREATE INDEX execution_ended_badly ON noetl.execution USING btree (status, execution_id) WHERE (status = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]));
 CREATE INDEX execution_running ON noetl.execution USING btree (execution_id) WHERE (status = 'RUNNING'::text);
 
+create table noetl.keychain (
+  cache_key text not null,
+  keychain_name text not null,
+  catalog_id bigint not null,
+  credential_type text,
+  cache_type text not null,
+  scope_type text not null,
+  execution_id bigint,
+  parent_execution_id bigint,
+  data_encrypted text not null,
+  renew_config_encrypted text,
+  auto_renew boolean default false not null,
+  expires_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  accessed_at timestamp with time zone,
+  access_count bigint default 0 not null,
+  constraint keychain_pkey PRIMARY KEY (cache_key),
+  constraint keychain_catalog_id_fkey FOREIGN KEY (catalog_id) REFERENCES noetl.catalog(catalog_id) ON DELETE CASCADE,
+  constraint keychain_cache_type CHECK ((cache_type = ANY (ARRAY['secret'::text, 'token'::text]))),
+  constraint keychain_scope_type CHECK ((scope_type = ANY (ARRAY['local'::text, 'global'::text, 'shared'::text])))
+);
+CREATE INDEX keychain_by_catalog ON noetl.keychain USING btree (catalog_id, keychain_name);
+CREATE INDEX keychain_expiry ON noetl.keychain USING btree (expires_at);
+
 create table noetl.migration (
   number integer not null,
   name text not null,
@@ -140,9 +182,31 @@ create table noetl.result (
   data bytea not null,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone,
+  logical_uri text,
   constraint result_pkey PRIMARY KEY (result_id)
 );
 CREATE INDEX result_by_name ON noetl.result USING btree (execution_id, name, result_id DESC);
+CREATE INDEX result_by_uri ON noetl.result USING btree (execution_id, logical_uri) WHERE (logical_uri IS NOT NULL);
+CREATE INDEX result_expiry ON noetl.result USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+create table noetl.runtime (
+  runtime_id bigint not null,
+  name text not null,
+  kind text not null,
+  uri text,
+  status text not null,
+  labels json,
+  capabilities json,
+  capacity integer,
+  runtime json,
+  heartbeat timestamp with time zone default now() not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint runtime_pkey PRIMARY KEY (runtime_id),
+  constraint runtime_by_name UNIQUE (kind, name),
+  constraint runtime_capacity_check CHECK ((capacity >= 0)),
+  constraint runtime_kind CHECK ((kind = ANY (ARRAY['worker_pool'::text, 'server_api'::text, 'broker'::text])))
+) with (fillfactor=70);
 
 create table noetl.snapshot (
   execution_id bigint not null,
@@ -163,6 +227,21 @@ create table noetl.timer (
 );
 CREATE INDEX timer_by_execution ON noetl.timer USING btree (execution_id);
 CREATE INDEX timer_due ON noetl.timer USING btree (due_at);
+
+create table noetl.variable (
+  execution_id bigint not null,
+  var_name text not null,
+  var_type text not null,
+  var_value json not null,
+  sealed bytea,
+  source_step text,
+  created_at timestamp with time zone default now() not null,
+  accessed_at timestamp with time zone default now() not null,
+  access_count bigint default 0 not null,
+  constraint variable_pkey PRIMARY KEY (execution_id, var_name),
+  constraint variable_name CHECK ((var_name <> ''::text)),
+  constraint variable_type CHECK ((var_type = ANY (ARRAY['user_defined'::text, 'step_result'::text, 'computed'::text, 'iterator_state'::text])))
+);
 
 create view noetl.event_log as
  SELECT execution_id,

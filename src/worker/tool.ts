@@ -39,6 +39,8 @@ export interface ToolResult {
   readonly outcome: 'ok' | 'error'
   readonly data?: Json
   readonly error?: ToolError
+  /** The work goes on outside, and something will tell its end. */
+  readonly pending?: { readonly timeoutMs: number | null }
   readonly stdout?: string
   readonly stderr?: string
   readonly exitCode?: number

@@ -75,3 +75,6 @@ const bodyOf = (text: string): Response['body'] => {
     return {}
   }
 }
+
+/** A value of an answer as text. */
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -59,6 +59,7 @@ export const anAppend = (
   events: events.map((event, index) => anEvent(executionId, expectedVersion + 1 + index, event)),
   commands: over.commands ?? [],
   changes: over.changes ?? [],
+  timers: [],
 })
 
 export const aNewCommand = (executionId: string, over: Partial<NewCommand> = {}): NewCommand => {

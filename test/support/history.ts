@@ -100,6 +100,8 @@ const rowProblems = (row: ExecutionRow, state: State): readonly string[] => {
     : [`row ${JSON.stringify(shown)} is not the fold ${JSON.stringify(folded)}`]
 }
 
+const ENDED: ReadonlySet<string> = new Set(['COMPLETED', 'FAILED', 'CANCELLED'])
+
 /** The queue must know exactly the commands that the log knows as open. */
 const commandProblems = async (
   database: Database,
@@ -110,9 +112,7 @@ const commandProblems = async (
     'select event_id, status from noetl.command where execution_id = $1',
     [executionId],
   )
-  const open = rows
-    .filter(({ status }) => status === 'PENDING' || status === 'CLAIMED')
-    .map((row) => row.event_id)
+  const open = rows.filter(({ status }) => !ENDED.has(status)).map((row) => row.event_id)
   const expected = [...foldLog(executionId, events).commands.values()].map((command) => command.eventId)
   return open.sort().join() === expected.sort().join()
     ? []

@@ -5,7 +5,9 @@ import type { Json } from '../../contract/json.ts'
 
 export const describeEvent = (event: EventRecord): string => {
   const facts = factsOf(event)
-  return [event.eventType, nodeOf(event), ...(facts === '' ? [] : [facts])].filter((part) => part !== '').join(' ')
+  return [event.eventType, nodeOf(event), ...(facts === '' ? [] : [facts])]
+    .filter((part) => part !== '')
+    .join(' ')
 }
 
 const nodeOf = ({ nodeName, eventType, meta }: EventRecord): string => {

@@ -39,7 +39,11 @@ export const recordHistory = (title: string, playbook: string, happenings: reado
 }
 
 /** Decides a turn again on what its log said before it. */
-export const decideAgain = (graph: Graph, past: readonly EventRecord[], { input, ticks }: HistoryTurn): Pick<HistoryTurn, 'reply' | 'events'> => {
+export const decideAgain = (
+  graph: Graph,
+  past: readonly EventRecord[],
+  { input, ticks }: HistoryTurn,
+): Pick<HistoryTurn, 'reply' | 'events'> => {
   const session = createSession(graph, fold(past), createTestClock({}, ticks).turn())
   const reply = decide(session, input)
   return { reply, events: session.events }

@@ -84,7 +84,10 @@ export const failed = (name: string, message = 'boom', data?: Json): Happening =
   const error = { ...errorOf(message) }
   return reportedOf(name, 'command.failed', {
     status: 'FAILED',
-    context: { result: { status: 'error', context: data === undefined ? { error } : { data, error } }, error },
+    context: {
+      result: { status: 'error', context: data === undefined ? { error } : { data, error } },
+      error,
+    },
   })
 }
 
@@ -94,11 +97,21 @@ export const claimed =
 
 export const expired =
   (name: string, leaseToken: string | null = null): Happening =>
-  (state) => ({ type: 'release', commandId: commandNamed(state, name).commandId, leaseToken, reason: 'lease_expired' })
+  (state) => ({
+    type: 'release',
+    commandId: commandNamed(state, name).commandId,
+    leaseToken,
+    reason: 'lease_expired',
+  })
 
 export const handedBack =
   (name: string, leaseToken: string | null = null): Happening =>
-  (state) => ({ type: 'release', commandId: commandNamed(state, name).commandId, leaseToken, reason: 'handed_back' })
+  (state) => ({
+    type: 'release',
+    commandId: commandNamed(state, name).commandId,
+    leaseToken,
+    reason: 'handed_back',
+  })
 
 export const cancelled =
   (reason: string | null = null): Happening =>

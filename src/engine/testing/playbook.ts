@@ -9,8 +9,11 @@ export const HEADER = 'apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: {name:
 export const graphOf = (text: string): Graph => {
   const result = parsePlaybook(text)
   if (result.ok) return createGraph(result.playbook)
-  throw new Error(`The playbook of this test is not valid:\n${JSON.stringify(result.problems, null, 2)}\n${text}`)
+  throw new Error(
+    `The playbook of this test is not valid:\n${JSON.stringify(result.problems, null, 2)}\n${text}`,
+  )
 }
 
 /** `head`: further top-level lines such as a workload or an executor. */
-export const aPlaybook = (workflow: string, head = ''): Graph => graphOf(`${HEADER}${head}\nworkflow:\n${workflow}`)
+export const aPlaybook = (workflow: string, head = ''): Graph =>
+  graphOf(`${HEADER}${head}\nworkflow:\n${workflow}`)

@@ -17,7 +17,8 @@ export interface RandomPlaybookOptions {
 const FLAGS = ['f0', 'f1', 'f2'] as const
 
 /** Overrides of the workload flags. */
-export const randomFlags = (random: Random): JsonObject => Object.fromEntries(FLAGS.map((flag) => [flag, random.chance(0.5)]))
+export const randomFlags = (random: Random): JsonObject =>
+  Object.fromEntries(FLAGS.map((flag) => [flag, random.chance(0.5)]))
 
 export const randomPlaybook = (random: Random, options: RandomPlaybookOptions): string => {
   const count = 2 + random.below(options.maxSteps - 1)
@@ -40,7 +41,12 @@ const randomExecutor = (random: Random, names: readonly string[]): JsonObject =>
   ...(random.chance(0.1) ? { policy: { failure: { mode: 'fail_fast' } } } : {}),
 })
 
-const randomStep = (random: Random, names: readonly string[], index: number, options: RandomPlaybookOptions): JsonObject => {
+const randomStep = (
+  random: Random,
+  names: readonly string[],
+  index: number,
+  options: RandomPlaybookOptions,
+): JsonObject => {
   const loop = options.loops && random.chance(0.2) ? randomLoop(random, index === 0) : null
   const router = loop === null && random.chance(0.2)
   return {
@@ -49,7 +55,9 @@ const randomStep = (random: Random, names: readonly string[], index: number, opt
     ...(loop === null ? {} : { loop }),
     ...(random.chance(0.1) ? { when: randomFlagGuard(random) } : {}),
     ...(random.chance(0.15) ? { spec: { on_error: 'continue' } } : {}),
-    ...(options.extras && random.chance(0.3) ? { set: { [`ctx.v${random.below(3)}.x`]: `{{ output }}-${index}` } } : {}),
+    ...(options.extras && random.chance(0.3)
+      ? { set: { [`ctx.v${random.below(3)}.x`]: `{{ output }}-${index}` } }
+      : {}),
     ...randomNext(random, names, index, options),
   }
 }
@@ -64,32 +72,50 @@ const randomLoop = (random: Random, onEntry: boolean): JsonObject => ({
   },
 })
 
-const randomNext = (random: Random, names: readonly string[], index: number, options: RandomPlaybookOptions): JsonObject => {
+const randomNext = (
+  random: Random,
+  names: readonly string[],
+  index: number,
+  options: RandomPlaybookOptions,
+): JsonObject => {
   const later = names.slice(index + 1)
   const arcs: JsonObject[] = []
   const forward = later.length === 0 || random.chance(0.1) ? 0 : 1 + random.below(3)
   // Mostly near targets: long paths and joins instead of everything ending at once.
-  for (let left = forward; left > 0; left -= 1) arcs.push(randomArc(random, random.pick(random.chance(0.7) ? later.slice(0, 3) : later)))
+  for (let left = forward; left > 0; left -= 1)
+    arcs.push(randomArc(random, random.pick(random.chance(0.7) ? later.slice(0, 3) : later)))
   if (options.cycles && random.chance(0.3)) {
-    arcs.splice(random.below(arcs.length + 1), 0, countedArc(random.pick(names.slice(0, index + 1)), `c${index}`))
+    arcs.splice(
+      random.below(arcs.length + 1),
+      0,
+      countedArc(random.pick(names.slice(0, index + 1)), `c${index}`),
+    )
   }
   if (arcs.length === 0) return {}
-  if (arcs.every((arc) => arc['set'] === undefined) && random.chance(0.2)) return { next: [...new Set(arcs.map((arc) => arc['step'] ?? null))] }
+  if (arcs.every((arc) => arc['set'] === undefined) && random.chance(0.2))
+    return { next: [...new Set(arcs.map((arc) => arc['step'] ?? null))] }
   return { next: { spec: { mode: random.pick(['exclusive', 'inclusive', 'inclusive']) }, arcs } }
 }
 
-const randomFlagGuard = (random: Random): string => `{{ ${random.chance(0.5) ? '' : 'not '}${random.pick(FLAGS)} }}`
+const randomFlagGuard = (random: Random): string =>
+  `{{ ${random.chance(0.5) ? '' : 'not '}${random.pick(FLAGS)} }}`
 
 const randomArc = (random: Random, step: string): JsonObject => {
-  const guard = random.chance(0.4) ? null : random.pick([
-    randomFlagGuard(random),
-    '{{ output.ok }}',
-    '{{ output.n > 1 }}',
-    "{{ output.status == 'error' }}",
-    "{{ event.name == 'step.done' }}",
-    "{{ event.name == 'step.skipped' or error is defined }}",
-  ])
-  return { step, ...(guard === null ? {} : { when: guard }), ...(random.chance(0.2) ? { set: { 'ctx.arc': step } } : {}) }
+  const guard = random.chance(0.4)
+    ? null
+    : random.pick([
+        randomFlagGuard(random),
+        '{{ output.ok }}',
+        '{{ output.n > 1 }}',
+        "{{ output.status == 'error' }}",
+        "{{ event.name == 'step.done' }}",
+        "{{ event.name == 'step.skipped' or error is defined }}",
+      ])
+  return {
+    step,
+    ...(guard === null ? {} : { when: guard }),
+    ...(random.chance(0.2) ? { set: { 'ctx.arc': step } } : {}),
+  }
 }
 
 /** An arc back that fires at most twice. Reading the event makes it eligible for failures as well. */

@@ -5,7 +5,17 @@
 import type { Json } from '../../contract/json.ts'
 import type { CommandState, State } from '../state.ts'
 import type { Happening } from './inputs.ts'
-import { claimed, completed, errorOf, expired, failed, handedBack, nameOf, report, reportedOf } from './inputs.ts'
+import {
+  claimed,
+  completed,
+  errorOf,
+  expired,
+  failed,
+  handedBack,
+  nameOf,
+  report,
+  reportedOf,
+} from './inputs.ts'
 import type { Random } from './random.ts'
 
 export interface Act {
@@ -25,7 +35,9 @@ export const createRandomWorker = (random: Random, failureRate: number): RandomW
 
   const answer = (name: string, { leaseToken, workerId }: CommandState): Happening => {
     const proof = leaseToken === null ? {} : { leaseToken, workerId }
-    const happening = random.chance(failureRate) ? failed(name, 'random failure') : completed(name, randomData(random), proof)
+    const happening = random.chance(failureRate)
+      ? failed(name, 'random failure')
+      : completed(name, randomData(random), proof)
     return (state) => {
       const input = happening(state)
       sent.push(() => input)
@@ -40,7 +52,9 @@ export const createRandomWorker = (random: Random, failureRate: number): RandomW
           expired(name, command.leaseToken),
           handedBack(name, command.leaseToken),
           reportedOf(name, 'command.started', { workerId: command.workerId }),
-          reportedOf(name, 'call.done', { context: { result: { status: 'success', context: { data: randomData(random) } } } }),
+          reportedOf(name, 'call.done', {
+            context: { result: { status: 'success', context: { data: randomData(random) } } },
+          }),
         ]
 
   const idleActs = (name: string, command: CommandState): readonly Happening[] => [
@@ -62,7 +76,8 @@ export const createRandomWorker = (random: Random, failureRate: number): RandomW
       // Names find the oldest command of that name; a command is open once, so they are exact.
       const name = nameOf(command)
       if (random.chance(0.15)) return { happening: random.pick(idleActs(name, command)), expects: 'nothing' }
-      if (random.chance(0.25)) return { happening: random.pick(holderActs(name, command)), expects: 'something' }
+      if (random.chance(0.25))
+        return { happening: random.pick(holderActs(name, command)), expects: 'something' }
       return { happening: answer(name, command), expects: 'something' }
     },
   }

@@ -85,7 +85,12 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
       return { reply, events: [], lines: [], changes: [] }
     }
     events.push(...session.events)
-    return { reply, events: session.events, lines: session.events.map(describeEvent), changes: session.changes }
+    return {
+      reply,
+      events: session.events,
+      lines: session.events.map(describeEvent),
+      changes: session.changes,
+    }
   }
 
   const open = (): readonly string[] => [...state.commands.values()].map(nameOf)
@@ -99,7 +104,8 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
     command,
     state: () => state,
     status: () => state.status,
-    runs: () => events.filter((event) => event.eventType === EVENT.stepEnter).map((event) => event.nodeName ?? ''),
+    runs: () =>
+      events.filter((event) => event.eventType === EVENT.stepEnter).map((event) => event.nodeName ?? ''),
     runAll: (tool) => {
       for (let next = open()[0]; next !== undefined; next = open()[0]) {
         const answer = tool(next, command(next))
@@ -108,7 +114,9 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
     },
     lines: () => events.map(describeEvent),
     issued: (name) => {
-      const found = events.findLast((event) => event.eventType === EVENT.commandIssued && describeEvent(event).endsWith(` ${name}`))
+      const found = events.findLast(
+        (event) => event.eventType === EVENT.commandIssued && describeEvent(event).endsWith(` ${name}`),
+      )
       if (!found) throw new Error(`no command was issued for '${name}'`)
       return found
     },
@@ -117,7 +125,12 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
 }
 
 /** Starts an execution and answers all its commands. */
-export const runThrough = (graph: Graph, tool: Tool, start: Happening, options: SimulationOptions = {}): Simulation => {
+export const runThrough = (
+  graph: Graph,
+  tool: Tool,
+  start: Happening,
+  options: SimulationOptions = {},
+): Simulation => {
   const simulation = createSimulation(graph, options)
   simulation.tell(start)
   simulation.runAll(tool)

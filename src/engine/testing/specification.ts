@@ -24,7 +24,11 @@ export interface When {
   thenRefused(code: ProblemCode, message: string): When
 }
 
-export const given = (graph: Graph, past: readonly Happening[] = [], options: SimulationOptions = {}): Given => ({
+export const given = (
+  graph: Graph,
+  past: readonly Happening[] = [],
+  options: SimulationOptions = {},
+): Given => ({
   when: (happening) => {
     const before = createSimulation(graph, options)
     for (const each of past) before.tell(each)
@@ -47,7 +51,9 @@ const outcomeOf = (turn: Turn, simulation: Simulation): When => {
     },
     thenNothing: () => {
       const { reply } = turn
-      return reply.ok && reply.duplicate && turn.events.length === 0 ? when : mismatch('nothing', { reply, lines: turn.lines })
+      return reply.ok && reply.duplicate && turn.events.length === 0
+        ? when
+        : mismatch('nothing', { reply, lines: turn.lines })
     },
     thenRefused: (code, message) => {
       const expected = { ok: false, problem: { code, message } }

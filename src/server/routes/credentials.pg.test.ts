@@ -1,7 +1,7 @@
 import { createDecipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
-import { startApiServer, withKeys } from '../../../test/support/api-server.ts'
+import { startApiServer, withKeys, textOf } from '../../../test/support/api-server.ts'
 import { single } from '../../../test/support/playbooks.ts'
 import type { TestDatabase } from '../../../test/support/postgres.ts'
 import { createTestDatabase } from '../../../test/support/postgres.ts'
@@ -57,8 +57,8 @@ describe('writing a credential', () => {
       'select c::text as whole, data_encrypted from noetl.credential c where name = $1',
       ['pg_main'],
     )
-    expect(String(row?.['whole'])).not.toContain('hunter2')
-    expect(JSON.parse(String(row?.['data_encrypted']))).toMatchObject({
+    expect(textOf(row?.['whole'])).not.toContain('hunter2')
+    expect(JSON.parse(textOf(row?.['data_encrypted']))).toMatchObject({
       v: 1,
       alg: 'AES-256-GCM',
       dek: { p: 'local', kid: 'env:NOETL_ENCRYPTION_KEY', kv: 'v1' },
@@ -182,7 +182,7 @@ describe('listing credentials', () => {
 describe('reading a credential', () => {
   test('gives its data only when it is asked for', async () => {
     const { body: written } = await server.post('/api/credentials', PG)
-    for (const identifier of ['pg_main', String(written['id'])]) {
+    for (const identifier of ['pg_main', textOf(written['id'])]) {
       const bare = await server.get(`/api/credentials/${identifier}`)
       expect(bare.body).toMatchObject({ id: written['id'], name: 'pg_main' })
       expect(bare.body).not.toHaveProperty('data')
@@ -196,14 +196,23 @@ describe('reading a credential', () => {
 
   test('prefers the id over a name that is a number', async () => {
     const { body: first } = await server.post('/api/credentials', { name: 'numbered', data: 'by id' })
-    await server.post('/api/credentials', { name: String(first['id']), data: 'by name' })
+    await server.post('/api/credentials', { name: textOf(first['id']), data: 'by name' })
     await server.post('/api/credentials', { name: '42', data: 'named 42' })
     expect(
-      (await server.get(`/api/credentials/${String(first['id'])}?include_data=true`)).body,
+      (await server.get(`/api/credentials/${textOf(first['id'])}?include_data=true`)).body,
     ).toMatchObject({ data: 'by id' })
     expect((await server.get('/api/credentials/42?include_data=true')).body).toMatchObject({
       data: 'named 42',
     })
+  })
+
+  test('finds names of any length that can be stored, with any character', async () => {
+    for (const name of ['ü'.repeat(512), 'team a/pg?#%']) {
+      expect((await server.post('/api/credentials', { name, data: 1 })).status).toBe(200)
+      expect(
+        (await server.get(`/api/credentials/${encodeURIComponent(name)}?include_data=true`)).body,
+      ).toMatchObject({ name, data: 1 })
+    }
   })
 
   test('keeps the digits of large numbers and odd characters', async () => {
@@ -303,7 +312,7 @@ describe('sealing a credential for a worker', () => {
 
   /** What a worker does with the answer. */
   const openAsWorker = (box: JsonObject): JsonObject => {
-    const ephemeral = Buffer.from(String(box['eph_pub']), 'base64')
+    const ephemeral = Buffer.from(textOf(box['eph_pub']), 'base64')
     const peer = createPublicKey({
       key: { kty: 'OKP', crv: 'X25519', x: ephemeral.toString('base64url') },
       format: 'jwk',
@@ -311,11 +320,11 @@ describe('sealing a credential for a worker', () => {
     const derived = Buffer.from(
       hkdfSync('sha256', diffieHellman({ privateKey, publicKey: peer }), '', 'noetl-sealed-v1', 44),
     )
-    const bytes = Buffer.from(String(box['ciphertext']), 'base64')
+    const bytes = Buffer.from(textOf(box['ciphertext']), 'base64')
     const decipher = createDecipheriv('chacha20-poly1305', derived.subarray(0, 32), derived.subarray(32), {
       authTagLength: 16,
     })
-    decipher.setAAD(Buffer.from(`${String(box['alg'])}|v=${String(box['v'])}`), {
+    decipher.setAAD(Buffer.from(`${textOf(box['alg'])}|v=${textOf(box['v'])}`), {
       plaintextLength: bytes.length - 16,
     })
     decipher.setAuthTag(bytes.subarray(-16))
@@ -374,7 +383,7 @@ describe('deleting a credential', () => {
   test('works by name and by id, once', async () => {
     for (const key of ['name', 'id']) {
       const { body } = await server.post('/api/credentials', { name: 'short-lived', data: {} })
-      const path = `/api/credentials/${String(body[key])}`
+      const path = `/api/credentials/${textOf(body[key])}`
       const answer = await server.send('DELETE', path)
       expect(answer.body).toEqual({ message: 'Credential deleted successfully', id: body['id'] })
       expect((await server.send('DELETE', path)).status).toBe(404)

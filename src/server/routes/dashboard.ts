@@ -57,7 +57,7 @@ export const dashboardRoutes = (app: FastifyInstance, { core }: ServerContext): 
       limit: RECENT,
       offset: 0,
     }
-    const [points, recent] = await Promise.all([
+    const [trends, recent] = await Promise.all([
       Promise.all(shards.all.map((database) => countByHour(database, since))),
       Promise.all(shards.all.map((database) => listExecutions(database, filter))),
     ])
@@ -69,8 +69,11 @@ export const dashboardRoutes = (app: FastifyInstance, { core }: ServerContext): 
           id: 'execution-trend',
           type: 'chart',
           title: 'Executions of the last 24 hours',
-          data: trend(points.flat(), since),
-          config: {},
+          data: trendData(
+            trends.flatMap(({ points }) => points),
+            since,
+          ),
+          config: { truncated: trends.some(({ truncated }) => truncated) },
         },
         {
           id: 'recent-executions',
@@ -85,13 +88,13 @@ export const dashboardRoutes = (app: FastifyInstance, { core }: ServerContext): 
 }
 
 /** One entry per hour, also for hours in which nothing started. */
-const trend = (points: readonly TrendPoint[], since: Date) =>
+const trendData = (points: readonly TrendPoint[], since: Date) =>
   Array.from({ length: TREND_HOURS }, (_, index) => {
-    const hour = new Date(since.getTime() + index * HOUR_MS).toISOString()
+    const hour = since.getTime() / HOUR_MS + index
     const counts = { RUNNING: 0, COMPLETED: 0, FAILED: 0, CANCELLED: 0 }
     for (const point of points) if (point.hour === hour) counts[point.status] += point.count
     return {
-      hour,
+      hour: new Date(hour * HOUR_MS).toISOString(),
       running: counts.RUNNING,
       completed: counts.COMPLETED,
       failed: counts.FAILED,

@@ -76,11 +76,11 @@ describe('setting an entry', () => {
   })
 
   test.each([
-    ['local', undefined, 3600],
-    ['global', undefined, 86_400],
-    ['shared', undefined, 86_400],
-    ['catalog', undefined, 86_400],
-  ])('in scope %s without an expiry gets a default one', async (scope_type, _, seconds) => {
+    ['local', 3600],
+    ['global', 86_400],
+    ['shared', 86_400],
+    ['catalog', 86_400],
+  ])('in scope %s without an expiry gets a default one', async (scope_type, seconds) => {
     const { body } = await server.post(at('default'), { data: {}, scope_type })
     expect(secondsFromNow(body['expires_at'])).toBeCloseTo(seconds, -1)
   })
@@ -111,6 +111,8 @@ describe('setting an entry', () => {
     [{ data: {}, cache_type: 'other' }],
     [{ data: {}, expires_at: 'tomorrow' }],
     [{ data: {}, expires_at: '2026-02-30T00:00:00Z' }],
+    [{ data: {}, expires_at: '0000-01-01T00:00:00Z' }],
+    [{ data: {}, expires_at: '9999-12-31T23:59:59-14:00' }],
     [{ data: {}, expires_in: -1 }],
     [{ data: {}, expires_in: 1e300 }],
     [{ data: {}, expires_in: '5' }],

@@ -1,5 +1,6 @@
 /** Secrets kept for a playbook until they expire. Reading always answers 200; `status` says what was found. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { nameText } from '../../contract/api-body.ts'
 import { KeychainQuery, KeychainSetRequest } from '../../contract/api-secrets.ts'
 import type { Json } from '../../contract/json.ts'
 import { ProblemError } from '../../contract/problem.ts'
@@ -39,7 +40,8 @@ export const keychainRoutes = (app: FastifyInstance, { core, wallet }: ServerCon
   })
 
   app.post(ENTRY, async (request) => {
-    const { name, catalogId } = placeOf(request)
+    const { name: given, catalogId } = placeOf(request)
+    const name = check(nameText, given)
     const entry = check(KeychainSetRequest, request.body)
     const seal = (value: Json): string => needWallet(wallet).seal(exactJson(value))
     const row = await upsertKeychainEntry(cluster, {
@@ -95,10 +97,16 @@ const names = (place: KeychainPlace) => ({
   cache_key: cacheKeyOf(place),
 })
 
+/** Years of four digits: what the database and JavaScript write in the same way. */
+const FIRST_INSTANT = Date.UTC(1970, 0, 1)
+const LAST_INSTANT = Date.UTC(9999, 11, 31)
+
 /** Without an offset it is UTC. */
 const toInstant = (text: string): string => {
   const at = new Date(/(?:[zZ]|[+-]\d{2}:?\d{2})$/.test(text) ? text : `${text}Z`)
-  if (Number.isNaN(at.getTime())) throw new ProblemError('invalid', `expires_at: '${text}' is not a time`)
+  if (!(at.getTime() >= FIRST_INSTANT && at.getTime() <= LAST_INSTANT)) {
+    throw new ProblemError('invalid', `expires_at: '${text}' is not a time between the years 1970 and 9999`)
+  }
   return at.toISOString()
 }
 

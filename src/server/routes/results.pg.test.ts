@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
+import { textOf } from '../../../test/support/api-server.ts'
 import type { TestDatabase } from '../../../test/support/postgres.ts'
 import { createTestDatabase } from '../../../test/support/postgres.ts'
 import type { Response, TestServer } from '../../../test/support/server.ts'
@@ -89,7 +90,7 @@ describe('storing a result', () => {
   test('runs out when it was told to', async () => {
     const executionId = fresh()
     const { body } = await put(executionId, { name: 'n', data: 1, ttl: '1h' })
-    expect((Date.parse(String(body['expires_at'])) - Date.now()) / 1000).toBeCloseTo(3600, -1)
+    expect((Date.parse(textOf(body['expires_at'])) - Date.now()) / 1000).toBeCloseTo(3600, -1)
     const gone = await put(executionId, { name: 'gone', data: 1, ttl: 0 })
     expect((await resolve(gone.body['ref'])).status).toBe(404)
     expect((await server.get(`/api/result/${executionId}/gone`)).status).toBe(404)
@@ -191,7 +192,7 @@ describe('resolving a reference', () => {
 
   test('of nothing, or of another name or execution, is 404', async () => {
     const { body } = await put(fresh(), { name: 'n', data: 1 })
-    const ref = String(body['ref'])
+    const ref = textOf(body['ref'])
     for (const wrong of [
       'noetl://execution/1/result/n/1',
       ref.replace('/n/', '/m/'),
@@ -277,7 +278,7 @@ describe('/api/temp', () => {
     const executionId = fresh()
     const { body } = await put(executionId, { name: 't', data: { a: 1 } }, '/api/temp')
     expect((await resolve(body['ref'], '/api/temp')).text).toBe('{"a":1}')
-    expect((await resolve(String(body['ref']).replace('/result/', '/tmp/'))).text).toBe('{"a":1}')
+    expect((await resolve(textOf(body['ref']).replace('/result/', '/tmp/'))).text).toBe('{"a":1}')
     expect((await server.get(`/api/temp/${executionId}/t`)).text).toBe('{"a":1}')
     expect((await server.get(`/api/result/${executionId}/list`)).body['count']).toBe(1)
     expect((await server.send('DELETE', `/api/temp/${executionId}`)).body).toMatchObject({ deleted: 1 })

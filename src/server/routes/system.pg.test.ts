@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
 import { chain, single } from '../../../test/support/playbooks.ts'
+import { textOf } from '../../../test/support/api-server.ts'
 import type { TestDatabase } from '../../../test/support/postgres.ts'
 import { createTestDatabase } from '../../../test/support/postgres.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
@@ -86,7 +87,7 @@ describe('placement', () => {
     ['?execution_id=1&shard_count=1025', 'shard_count 1025 exceeds practical maximum 1024'],
     ['?execution_id=1&shard_count=many', "shard_count must be a whole number, got 'many'"],
     ['?execution_id=1&shard_count=-1', "shard_count must be a whole number, got '-1'"],
-    ['?execution_id=1&execution_id=2', "execution_id must be a 64-bit integer, got '1,2'"],
+    ['?execution_id=1&execution_id=2', "execution_id must be a 64-bit integer, got ''"],
   ])('with the query %s is 400', async (query, error) => {
     const { status, body } = await server.get(`/api/runtime/shard-info${query}`)
     expect([status, body['error']]).toEqual([400, error])
@@ -95,12 +96,13 @@ describe('placement', () => {
 
 test('usage of machine and process is told', async () => {
   const { body } = await server.get('/api/status')
-  expect(body).toMatchObject({ process: { pid: process.pid, num_threads: 0 } })
+  expect(body).toMatchObject({
+    process: { pid: process.pid, num_threads: 0, uptime_seconds: expect.any(Number) },
+  })
   for (const [part, key] of [
     ['system', 'total_memory_mb'],
     ['system', 'available_memory_mb'],
     ['process', 'memory_rss_mb'],
-    ['process', 'uptime_seconds'],
   ] as const) {
     expect((body[part] as JsonObject)[key]).toBeGreaterThan(0)
   }
@@ -158,7 +160,7 @@ describe('the dashboard', () => {
     )
     expect(counted).toBe(recent.data.length)
     expect(recent.data[0]).toMatchObject({ path: 'tests/counted', status: 'RUNNING', completed_at: null })
-    const ids = recent.data.map((item) => BigInt(String(item['execution_id'])))
+    const ids = recent.data.map((item) => BigInt(textOf(item['execution_id'])))
     expect(ids).toEqual(ids.toSorted((a, b) => (a < b ? 1 : -1)))
   })
 })

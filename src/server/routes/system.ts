@@ -1,13 +1,11 @@
 /** What the server tells about itself: connections, placement, load, version. */
 import type { FastifyInstance } from 'fastify'
-import { parseId } from '../../contract/ids.ts'
+import { ShardInfoQuery } from '../../contract/api-system.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
 import { shardFor } from '../../store/shards.ts'
 import type { ServerContext } from '../app.ts'
 import { createUsageMeter } from '../usage-meter.ts'
-
-const MAX_SHARDS = 1024
 
 export const systemRoutes = (app: FastifyInstance, { core, version }: ServerContext): void => {
   const { shards } = core
@@ -40,14 +38,11 @@ export const systemRoutes = (app: FastifyInstance, { core, version }: ServerCont
   })
 
   app.get('/api/runtime/shard-info', (request) => {
-    const { execution_id, shard_count } = request.query as { execution_id?: unknown; shard_count?: unknown }
-    const id = parseId(execution_id)
-    if (id === null)
-      throw new ProblemError(
-        'bad_request',
-        `execution_id must be a 64-bit integer, got '${String(execution_id ?? '')}'`,
-      )
-    const count = shardCount(shard_count, shards.all.length)
+    const query = ShardInfoQuery.safeParse(request.query)
+    if (!query.success)
+      throw new ProblemError('bad_request', query.error.issues[0]?.message ?? 'invalid query')
+    const id = query.data.execution_id
+    const count = query.data.shard_count ?? shards.all.length
     return {
       execution_id: rawInteger(id),
       shard_count: count,
@@ -62,15 +57,4 @@ export const systemRoutes = (app: FastifyInstance, { core, version }: ServerCont
   app.get('/api/status', () => usage())
 
   app.get('/api/threads', () => [{ thread_id: process.pid, name: 'main', is_alive: true }])
-}
-
-const shardCount = (text: unknown, fallback: number): number => {
-  if (text === undefined || text === '') return fallback
-  const count = typeof text === 'string' && /^\d{1,10}$/.test(text) ? Number(text) : null
-  if (count === null)
-    throw new ProblemError('bad_request', `shard_count must be a whole number, got '${String(text)}'`)
-  if (count < 1) throw new ProblemError('bad_request', 'shard_count must be >= 1')
-  if (count > MAX_SHARDS)
-    throw new ProblemError('bad_request', `shard_count ${count} exceeds practical maximum ${MAX_SHARDS}`)
-  return count
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
+import { textOf } from '../../../test/support/api-server.ts'
 import type { TestDatabase } from '../../../test/support/postgres.ts'
 import { createTestDatabase } from '../../../test/support/postgres.ts'
 import type { TestServer } from '../../../test/support/server.ts'
@@ -25,7 +26,7 @@ const fresh = (): string => `/api/vars/${(last += 1n).toString()}`
 const valuesOf = async (path: string): Promise<JsonObject> => {
   const { body } = await server.get(`${path}?include_data=true`)
   return Object.fromEntries(
-    (body as unknown as JsonObject[]).map((item) => [String(item['var_name']), item['var_value'] ?? null]),
+    (body as unknown as JsonObject[]).map((item) => [textOf(item['var_name']), item['var_value'] ?? null]),
   )
 }
 

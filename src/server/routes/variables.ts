@@ -34,7 +34,12 @@ export const variableRoutes = (app: FastifyInstance, { core }: ServerContext): v
   app.post('/api/vars/:execution_id', async (request) => {
     const executionId = pathId(request, 'execution_id')
     const variables = check(SetVariablesRequest, request.body)
-    if (variables.length > 0) await writeVariables(shards.of(executionId), executionId, variables, sealer)
+    if (variables.length > 0) {
+      await writeVariables(shards.of(executionId), executionId, variables, sealer)
+      // Templates see them, too. An execution that does not exist or has ended has no use for them.
+      const values = Object.fromEntries(variables.map(({ name, value }) => [name, value]))
+      await core.tell(executionId, { type: 'variables', values, source: 'api' })
+    }
     return {
       execution_id: rawInteger(executionId),
       variables_set: variables.length,

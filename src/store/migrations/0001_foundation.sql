@@ -119,11 +119,13 @@ create table noetl.command (
   created_at timestamptz not null default now(),
   claimed_at timestamptz,
   finished_at timestamptz,
-  constraint command_status check (status in ('PENDING', 'CLAIMED', 'COMPLETED', 'FAILED', 'CANCELLED')),
+  constraint command_status check (status in ('PENDING', 'CLAIMED', 'PARKED', 'COMPLETED', 'FAILED', 'CANCELLED')),
   constraint command_lease check ((status = 'CLAIMED') = (lease_until is not null))
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index command_queue on noetl.command (pool, event_id) where status = 'PENDING';
 create index command_leases on noetl.command (lease_until) where status = 'CLAIMED';
+-- Commands that a worker let go of and that something outside will end: a child, a callback.
+create index command_parked on noetl.command (execution_id) where status = 'PARKED';
 
 -- The folded state of long executions, encrypted. A snapshot only saves time; deleting all of them is safe.
 create table noetl.snapshot (

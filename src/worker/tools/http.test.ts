@@ -389,3 +389,13 @@ test('a kept connection that the server closed is replaced without notice', asyn
   expect(dataOf(await results[1]!()).data).toEqual({ seen: 3 })
   await fresh.close()
 })
+
+test('a proxy of the environment is used, except for this machine', async () => {
+  const behind = createHttpTool({ env: { HTTP_PROXY: other.url } })
+  const through = await behind.run(aCall({ url: 'http://far.example/ids' }))
+  expect(dataOf(through).data).toMatchObject({ small: 12 })
+  const before = other.requests.get('/ids')
+  expect((await behind.run(aCall({ url: `${server.url}/ids` }))).outcome).toBe('ok')
+  expect(other.requests.get('/ids')).toBe(before)
+  await behind.close()
+})

@@ -9,6 +9,7 @@ import { timeoutFailure } from '../time-limit.ts'
 import { ToolFailure } from '../tool-failure.ts'
 import type { ToolCall, ToolResult } from '../tool.ts'
 import { createPostgresTool } from './postgres.ts'
+import { connectionSettings } from './postgres/connection-settings.ts'
 
 let database: TestDatabase
 const tool = createPostgresTool()
@@ -378,13 +379,15 @@ describe('the end', () => {
   })
 
   test('comes also when the server does not answer any more', async () => {
-    const target = new URL(database.url)
-    const server = target.searchParams.get('host') ?? target.hostname
+    const { host, port: serverPort } = await connectionSettings({ url: database.url })
+    const server = host.startsWith('/')
+      ? { path: `${host}/.s.PGSQL.${serverPort}` }
+      : { host, port: serverPort }
     const sockets: Socket[] = []
     let frozen = false
     const proxy = createServer((socket) => {
       if (frozen) return
-      const upstream = connect(Number(target.port), server)
+      const upstream = connect(server)
       sockets.push(socket, upstream)
       for (const each of [socket, upstream]) each.on('error', () => undefined)
       socket.pipe(upstream).pipe(socket)

@@ -53,7 +53,7 @@ export const isPrivateAddress = (address: string): boolean => {
   return family === 0 || privateAddresses.check(bare, family === 6 ? 'ipv6' : 'ipv4')
 }
 
-export const blockedAddress = (host: string): ToolFailure =>
+const blockedAddress = (host: string): ToolFailure =>
   new ToolFailure({
     kind: 'config',
     code: 'ADDRESS_BLOCKED',

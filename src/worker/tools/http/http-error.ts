@@ -18,7 +18,7 @@ const kindOf = (status: number): string => {
 }
 
 /** Seconds to wait by a Retry-After header: a number of seconds, or a date. */
-export const retryAfterSeconds = (header: string | undefined, nowMs: number): number | null => {
+const retryAfterSeconds = (header: string | undefined, nowMs: number): number | null => {
   if (header === undefined) return null
   const text = header.trim()
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text)

@@ -6,10 +6,11 @@
  * 2. At most `maxConnections` per pool; who comes later waits, and stops waiting when aborted.
  * 3. A connection that is idle for half a minute is closed. Idle connections do not keep the worker's process alive.
  */
-import pg from 'pg'
+import type pg from 'pg'
 
 import { requestCancel } from './cancel-request.ts'
 import type { ConnectionSettings } from './connection-settings.ts'
+import { createDriverPool, type DriverPool } from './driver-pool.ts'
 import { databaseFailure } from './postgres-error.ts'
 
 export interface PooledConnection {
@@ -29,37 +30,13 @@ export interface ConnectionPools {
   close(): Promise<void>
 }
 
-const CONNECT_MS = 10_000
-const IDLE_MS = 30_000
 const NO_TLS = 'The server does not support SSL connections'
 
 interface Entry {
-  pool: pg.Pool
+  pool: DriverPool
   settings: ConnectionSettings
   inUse: number
   readonly waiting: Set<() => void>
-}
-
-const createPool = (settings: ConnectionSettings): pg.Pool => {
-  const pool = new pg.Pool({
-    host: settings.host,
-    port: settings.port,
-    user: settings.user,
-    // A function, because an empty text would make the driver look into the worker's environment.
-    password: () => settings.password,
-    database: settings.database,
-    ssl: settings.tls === false ? false : settings.tls.options,
-    application_name: settings.applicationName,
-    ...(settings.options === null ? {} : { options: settings.options }),
-    max: settings.maxConnections,
-    connectionTimeoutMillis: CONNECT_MS,
-    idleTimeoutMillis: IDLE_MS,
-    allowExitOnIdle: true,
-    keepAlive: true,
-  })
-  // An idle connection that breaks is dropped by the pool; nobody is waiting for it.
-  pool.on('error', () => undefined)
-  return pool
 }
 
 /** Waits for one of the connections the pool may have. */
@@ -103,7 +80,7 @@ const connectOnce = async (entry: Entry): Promise<pg.PoolClient> => {
     if (!mayGoPlain) throw databaseFailure(error, null)
     void entry.pool.end()
     entry.settings = { ...entry.settings, tls: false }
-    entry.pool = createPool(entry.settings)
+    entry.pool = createDriverPool(entry.settings)
     return connectOnce(entry)
   }
 }
@@ -154,7 +131,7 @@ export const createConnectionPools = (): ConnectionPools => {
   /** Settings come and go, such as passwords that are renewed; their pools should not stay. */
   const forgetUnused = (): void => {
     for (const [key, { pool, inUse }] of entries) {
-      if (inUse > 0 || pool.totalCount > 0) continue
+      if (inUse > 0 || pool.connectionCount() > 0) continue
       entries.delete(key)
       void pool.end()
     }
@@ -164,7 +141,7 @@ export const createConnectionPools = (): ConnectionPools => {
     const known = entries.get(settings.key)
     if (known !== undefined) return known
     forgetUnused()
-    const entry = { pool: createPool(settings), settings, inUse: 0, waiting: new Set<() => void>() }
+    const entry = { pool: createDriverPool(settings), settings, inUse: 0, waiting: new Set<() => void>() }
     entries.set(settings.key, entry)
     return entry
   }
@@ -192,7 +169,7 @@ export const createConnectionPools = (): ConnectionPools => {
         if (abort !== undefined) signal.removeEventListener('abort', abort)
       }
     },
-    connectionCount: () => [...entries.values()].reduce((sum, { pool }) => sum + pool.totalCount, 0),
+    connectionCount: () => [...entries.values()].reduce((sum, { pool }) => sum + pool.connectionCount(), 0),
     async close() {
       const pools = [...entries.values()].map(({ pool }) => pool)
       entries.clear()

@@ -62,6 +62,9 @@ const serverError = (error: ServerError, text: string | null): ToolError => {
   return { kind, code: `PG_${code}`, message: parts.join(' | '), retryable, sqlstate: code }
 }
 
+/** What the driver says when it has nothing to answer the server with. */
+const NO_PASSWORD = /client password must be a/
+
 const connectionCode = (error: Error): string => {
   const inner: unknown = error instanceof AggregateError ? error.errors[0] : error
   const { code, message } = inner as NodeJS.ErrnoException
@@ -75,6 +78,13 @@ export const databaseFailure = (thrown: unknown, text: string | null): ToolFailu
   if (thrown instanceof ToolFailure) return thrown
   const error = thrown instanceof Error ? thrown : new Error(String(thrown))
   if (isServerError(error)) return new ToolFailure(serverError(error, text), { cause: error })
+  if (NO_PASSWORD.test(error.message)) {
+    const message = 'The server asks for a password, and the tool has none'
+    return new ToolFailure(
+      { kind: 'auth', code: 'CREDENTIAL_INCOMPLETE', message, retryable: false },
+      { cause: error },
+    )
+  }
   const reason =
     error instanceof AggregateError && error.message === ''
       ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')

@@ -1,0 +1,116 @@
+/**
+ * Delivers timers: to the execution that set one, or to the parent of an execution that ended. A timer is deleted only
+ * after what it says is on disk, so a server that dies in between makes it come again; nothing minds being told twice.
+ */
+import type { Json } from '../contract/json.ts'
+import { isObject } from '../contract/json.ts'
+import { finalResult } from '../engine/finish.ts'
+import type { Graph } from '../engine/graph.ts'
+import type { ChildInput } from '../engine/input.ts'
+import { plainOf } from '../engine/scope.ts'
+import type { State } from '../engine/state.ts'
+import { stepView } from '../engine/view.ts'
+import { readCommand } from '../store/commands.ts'
+import type { Database } from '../store/database.ts'
+import { readEventAt } from '../store/events.ts'
+import type { TimerRow } from '../store/timers.ts'
+import { deleteTimers, takeDueTimers } from '../store/timers.ts'
+import { TIMER_POOL } from './build-append.ts'
+import type { Core } from './core.ts'
+import type { Service } from './service.ts'
+import { loadState } from './state-loader.ts'
+
+const BATCH = 100
+const HOLD_SECONDS = 30
+const POLL_MS = 1000
+
+export interface Timers extends Service {
+  /** Delivers what is due; answers how many. */
+  runOnce(): Promise<number>
+}
+
+export const createTimers = (core: Core): Timers => {
+  const deliver = async (database: Database, timer: TimerRow): Promise<void> => {
+    const commandId = String(timer.payload['command_id'])
+    if (timer.kind === 'command_timeout') {
+      await core.tell(timer.execution_id, { type: 'timeout', commandId, timeoutMs: Number(timer.payload['timeout_ms']) })
+    }
+    if (timer.kind === 'child_ended') {
+      const input = await childInput(core, database, timer.execution_id, String(timer.payload['parent_execution_id']), commandId)
+      if (input) await core.tell(String(timer.payload['parent_execution_id']), input)
+    }
+    await deleteTimers(database, [timer.timer_id])
+  }
+
+  const runOnce = async (): Promise<number> => {
+    let delivered = 0
+    for (const database of core.shards.all) {
+      const due = await takeDueTimers(database, { max: BATCH, holdSeconds: HOLD_SECONDS })
+      await Promise.all(due.map((timer) => deliver(database, timer)))
+      delivered += due.length
+    }
+    return delivered
+  }
+
+  return { runOnce, ...createWaitingService(core, runOnce) }
+}
+
+/** Runs when a timer was set in this process, and now and then for those of other processes. */
+const createWaitingService = (core: Core, runOnce: () => Promise<number>): Service => {
+  const stopping = new AbortController()
+  let running: Promise<void> = Promise.resolve()
+  const loop = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const woken = core.dispatcher.wait(TIMER_POOL, POLL_MS, stopping.signal)
+      const delivered = await runOnce().catch((error: unknown) => {
+        core.log.error({ service: 'timers', error }, 'background service failed; it will try again')
+        return 0
+      })
+      if (delivered < BATCH) await woken
+    }
+  }
+  return {
+    start: () => {
+      running = loop()
+    },
+    stop: async () => {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+/** What the parent is told of its child; null when the parent's command cannot be found any more. */
+const childInput = async (core: Core, database: Database, childId: string, parentId: string, commandId: string): Promise<ChildInput | null> => {
+  const loaded = await loadState(database, childId, core.sealer)
+  if (!loaded?.state.status) return null
+  const { state } = loaded
+  const { graph } = await core.playbooks.byId(state.catalogId)
+  const wanted = await wantedStep(core, parentId, commandId)
+  return {
+    type: 'child',
+    commandId,
+    childId,
+    path: state.path,
+    status: loaded.state.status,
+    data: wanted === null ? finalResult(graph, state) : stepData(graph, state, wanted),
+    error: state.error,
+  }
+}
+
+const stepData = (graph: Graph, state: State, name: string): Json => {
+  const run = state.steps.get(name)
+  return run ? plainOf(stepView(run, graph.step(name).body.kind === 'pipeline')) : finalResult(graph, state)
+}
+
+/** The child's step whose data the parent asked for. */
+const wantedStep = async (core: Core, parentId: string, commandId: string): Promise<string | null> => {
+  const eventId = commandId.split(':').find((part, index, parts) => index === parts.length - (parts.at(-1)?.startsWith('i') ? 2 : 1))
+  const database = core.shards.of(parentId)
+  const row = eventId === undefined ? null : await readCommand(database, eventId)
+  const issued = row && (await readEventAt(database, parentId, row.position, core.sealer))
+  const config = isObject(issued?.context) ? issued.context['tool_config'] : null
+  if (!isObject(config)) return null
+  const step = config['return_step'] ?? config['result_step']
+  return typeof step === 'string' ? step : null
+}
