@@ -7,14 +7,14 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/conformance/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: ['**/*.pg.test.ts'],
         },
       },
       {
         test: {
           name: 'pg',
-          include: ['src/**/*.pg.test.ts', 'test/*.pg.test.ts'],
+          include: ['src/**/*.pg.test.ts', 'test/*.pg.test.ts', 'test/conformance/**/*.pg.test.ts'],
           globalSetup: ['test/support/postgres-global.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -9,6 +9,7 @@ import { enterStep } from './enter.ts'
 import { failEvaluation, finishExecution } from './finish.ts'
 import { refillLoop } from './loop.ts'
 import { isAlive, isBlocked, isQuiescent, nextReady } from './ready.ts'
+import { ResultNeeded } from './reference.ts'
 import { routeStep } from './route.ts'
 import type { Session } from './session.ts'
 import { skipStep } from './skip.ts'
@@ -21,6 +22,7 @@ export const advance = (session: Session, touched: string | null): void => {
     if (touched !== null) about(touched, () => refillLoop(session, touched))
     runPass(session)
   } catch (error) {
+    if (error instanceof ResultNeeded) throw error
     failEvaluation(session, error instanceof Error ? error.message : String(error))
   }
 }
@@ -56,6 +58,7 @@ const about = (step: string, decision: () => void): void => {
   try {
     decision()
   } catch (error) {
+    if (error instanceof ResultNeeded) throw error
     throw new Error(`Step '${step}': ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }

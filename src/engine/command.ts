@@ -13,11 +13,12 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import type { Step } from '../playbook/model.ts'
 import { renderValue } from '../template/render.ts'
 import type { Scope } from '../template/scope.ts'
-import { compileTemplate } from '../template/template.ts'
+import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
 import { positiveInteger } from './collection.ts'
 import type { CommandPlan } from './command-plan.ts'
 import { planOf } from './command-plan.ts'
 import { pipelineConfig } from './pipeline-config.ts'
+import { ResultNeeded } from './reference.ts'
 import { renderEarly } from './render-early.ts'
 import type { Locals } from './scope.ts'
 import { plainOf, wholeContext } from './scope.ts'
@@ -107,11 +108,15 @@ const toolConfig = ({ task, config, late, hasCode }: CommandPlan, scope: Scope):
   return { kind: task.kind, ...(renderEarly(rest, scope, late) as JsonObject), code: isLate ? code : renderCode(code, scope) }
 }
 
-/** Program text may hold braces that only look like a template: what does not render stays as it is. */
+/** Program text may hold braces that only look like a template: what does not render, or reads unknown names, stays. */
 const renderCode = (code: Json, scope: Scope): Json => {
+  if (typeof code !== 'string' || !hasTemplateSyntax(code)) return code
   try {
-    return renderValue(code, scope)
-  } catch {
+    const template = compileTemplate(code)
+    const known = [...template.roots].every((root) => scope.lookup(root) !== undefined)
+    return known ? template.text(scope) : code
+  } catch (error) {
+    if (error instanceof ResultNeeded) throw error
     return code
   }
 }
@@ -128,7 +133,7 @@ const NOTHING: JsonObject = {}
 
 const renderContext = (session: Session, plan: CommandPlan, scope: Scope, locals: Locals | undefined): JsonObject => {
   if (plan.lateRoots.length === 0 && !plan.needsEverything) return NOTHING
-  const context: Record<string, Json> = plan.needsEverything ? { ...wholeContext(session.graph, session.state, locals) } : {}
+  const context: Record<string, Json> = plan.needsEverything ? { ...wholeContext(session.graph, session.state, session.environment.resolve, locals) } : {}
   for (const root of plan.lateRoots) {
     const value = scope.lookup(root)
     if (value !== undefined) context[root] = plainOf(value)

@@ -2,6 +2,7 @@
 import { EVENT } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { Graph } from './graph.ts'
+import { referenceOf } from './reference.ts'
 import { plainOf } from './scope.ts'
 import type { EventDraft, Session } from './session.ts'
 import { emit } from './session.ts'
@@ -65,7 +66,9 @@ export const finalResult = (graph: Graph, state: State): Json => {
   const name = completed(state, 'end') ? 'end' : state.lastCompleted
   const step = name === null ? undefined : state.steps.get(name)
   if (name === null || !step) return null
-  return plainOf(stepView(step, graph.step(name).body.kind === 'pipeline'))
+  // A result that is stored apart stays a reference.
+  if (referenceOf(step.data) !== null) return step.data ?? null
+  return plainOf(stepView(step, graph.step(name).body.kind === 'pipeline', () => undefined))
 }
 
 const completed = (state: State, name: string): boolean => {

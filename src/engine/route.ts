@@ -23,13 +23,13 @@ export const routeStep = (session: Session, name: string): void => {
   const step = session.graph.step(name)
   const run = stepOf(session.state, name)
   session.trigger = run.settledBy
-  if (run.outcome === 'ok') applySet(session, name, 'set', step.set, scopeOf(session, outcomeLocals(step, run)))
+  if (run.outcome === 'ok') applySet(session, name, 'set', step.set, scopeOf(session, outcomeLocals(session, step, run)))
   // The step's own `set` is visible to its guards; sets of sibling arcs are not.
-  const scope = scopeOf(session, outcomeLocals(step, run))
+  const scope = scopeOf(session, outcomeLocals(session, step, run))
   const fired = fireArcs(step, run, scope)
   for (const index of fired) {
     const arc = step.arcs[index]
-    if (arc && arc.set.length > 0) applySet(session, name, `arc:${index}`, arc.set, scopeOf(session, outcomeLocals(step, run)))
+    if (arc && arc.set.length > 0) applySet(session, name, `arc:${index}`, arc.set, scopeOf(session, outcomeLocals(session, step, run)))
   }
   recordExit(session, step, run, fired)
 }
@@ -55,10 +55,10 @@ const readsOutcome = (arc: Arc, step: string): boolean => {
   return roots.has(step) || OUTCOME_ROOTS.some((root) => roots.has(root))
 }
 
-const outcomeLocals = (step: Step, run: StepState): Locals => {
+const outcomeLocals = ({ environment }: Session, step: Step, run: StepState): Locals => {
   if (run.outcome === 'bypassed') return { event: { name: eventName('step.skipped'), step: step.name, status: 'skipped' } }
   const failed = run.outcome === 'error'
-  const value = stepView(run, step.body.kind === 'pipeline')
+  const value = stepView(run, step.body.kind === 'pipeline', environment.resolve)
   const name = failed ? eventName('call.error') : eventName(step.loop ? 'loop.done' : 'call.done')
   return {
     output: outputView(run, value),

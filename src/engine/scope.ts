@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import type { Scope, View } from '../template/scope.ts'
 import { isView, VIEW } from '../template/scope.ts'
 import type { Graph } from './graph.ts'
+import type { Resolve } from './reference.ts'
 import type { State } from './state.ts'
 import { envelopeOf, stepView } from './view.ts'
 
@@ -15,19 +16,20 @@ export type Locals = Readonly<Record<string, unknown>>
 export interface ScopeOptions {
   readonly now: string
   readonly uuid: () => string
+  readonly resolve: Resolve
   readonly locals?: Locals
 }
 
 const NO_LOCALS: Locals = {}
 
-export const createScope = (graph: Graph, state: State, { now, uuid, locals = NO_LOCALS }: ScopeOptions): Scope => {
+export const createScope = (graph: Graph, state: State, { now, uuid, resolve, locals = NO_LOCALS }: ScopeOptions): Scope => {
   const variable = (name: string): unknown => {
     if (Object.hasOwn(locals, name)) return locals[name]
     if (name === 'execution_id') return state.executionId
     if (name === 'catalog_id') return state.catalogId
     if (name === 'job') return { uuid: state.executionId, id: state.executionId, execution_id: state.executionId }
     if (Object.hasOwn(state.vars, name)) return state.vars[name]
-    const result = stepResult(graph, state, name)
+    const result = stepResult(graph, state, resolve, name)
     if (result !== undefined) return result
     if (Object.hasOwn(state.workload, name)) return state.workload[name]
     if (name === 'path') return state.path
@@ -38,7 +40,7 @@ export const createScope = (graph: Graph, state: State, { now, uuid, locals = NO
   const context: View = {
     [VIEW]: true,
     get: variable,
-    plain: () => wholeContext(graph, state, locals),
+    plain: () => wholeContext(graph, state, resolve, locals),
   }
   return {
     now,
@@ -52,9 +54,9 @@ export const createScope = (graph: Graph, state: State, { now, uuid, locals = NO
   }
 }
 
-const stepResult = (graph: Graph, state: State, name: string): unknown => {
+const stepResult = (graph: Graph, state: State, resolve: Resolve, name: string): unknown => {
   const step = state.steps.get(name)
-  return step?.data === undefined ? undefined : stepView(step, graph.step(name).body.kind === 'pipeline')
+  return step?.data === undefined ? undefined : stepView(step, graph.step(name).body.kind === 'pipeline', resolve)
 }
 
 const stepsView = (state: State): View => ({
@@ -71,9 +73,9 @@ const stepsView = (state: State): View => ({
 })
 
 /** Every variable by name, as plain data: what `{{ ctx }}` is, and what code that asks for the context gets. */
-export const wholeContext = (graph: Graph, state: State, locals: Locals = NO_LOCALS): JsonObject => {
+export const wholeContext = (graph: Graph, state: State, resolve: Resolve, locals: Locals = NO_LOCALS): JsonObject => {
   const results = [...state.steps.keys()].flatMap((name): [string, Json][] => {
-    const value = stepResult(graph, state, name)
+    const value = stepResult(graph, state, resolve, name)
     return value === undefined ? [] : [[name, plainOf(value)]]
   })
   return {

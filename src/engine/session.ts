@@ -9,6 +9,7 @@ import { evolve } from './evolve.ts'
 import type { Graph } from './graph.ts'
 import type { Locals } from './scope.ts'
 import { createScope } from './scope.ts'
+import type { Resolve } from './reference.ts'
 import type { State } from './state.ts'
 
 export interface Environment {
@@ -16,6 +17,8 @@ export interface Environment {
   readonly now: string
   readonly nextId: () => string
   readonly uuid: () => string
+  /** Data of results that are stored apart, as far as it is at hand. */
+  readonly resolve: Resolve
   readonly limits: Limits
 }
 
@@ -113,4 +116,4 @@ export const emit = (session: Session, draft: EventDraft): EventRecord => {
 }
 
 export const scopeOf = ({ graph, state, environment }: Session, locals?: Locals): Scope =>
-  createScope(graph, state, { now: environment.now, uuid: environment.uuid, ...(locals ? { locals } : {}) })
+  createScope(graph, state, { now: environment.now, uuid: environment.uuid, resolve: environment.resolve, ...(locals ? { locals } : {}) })

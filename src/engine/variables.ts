@@ -10,6 +10,7 @@ import { renderValue } from '../template/render.ts'
 import type { Scope } from '../template/scope.ts'
 import type { Reply, VariablesInput } from './input.ts'
 import { accepted, refused } from './input.ts'
+import { ResultNeeded } from './reference.ts'
 import { plainOf } from './scope.ts'
 import type { Session } from './session.ts'
 import { emit, scopeOf } from './session.ts'
@@ -31,6 +32,7 @@ const renderEntry = ({ path, value }: SetEntry, scope: Scope): Json => {
   try {
     return renderValue(value, scope)
   } catch (error) {
+    if (error instanceof ResultNeeded) throw error
     throw new Error(`set ${path.join('.')}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
   }
 }

@@ -11,6 +11,8 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import type { View } from '../template/scope.ts'
 import { VIEW } from '../template/scope.ts'
+import type { Resolve } from './reference.ts'
+import { referenceOf, referenceView } from './reference.ts'
 import type { StepState } from './state.ts'
 
 const SELF_NAMES = new Set(['data', 'result', 'context'])
@@ -73,11 +75,13 @@ export const pipelineView = (data: JsonObject): unknown => {
   return view
 }
 
-export const stepView = (step: StepState, isPipeline: boolean): unknown => {
+export const stepView = (step: StepState, isPipeline: boolean, resolve: Resolve): unknown => {
   const { data } = step
   if (data === undefined) return undefined
   if (step.looped && isObject(data)) return loopView(data)
-  return isPipeline && isObject(data) ? pipelineView(data) : dataView(data)
+  const viewOf = (value: Json): unknown => (isPipeline && isObject(value) ? pipelineView(value) : dataView(value))
+  const ref = referenceOf(data)
+  return ref === null ? viewOf(data) : referenceView(data as JsonObject, ref, resolve, viewOf)
 }
 
 /** `output` where arcs and step-level `set` are evaluated: the step's value with its verdict. */

@@ -20,6 +20,8 @@ import type { Shards } from '../store/shards.ts'
 import { DEFAULT_LEASE_SECONDS } from './build-append.ts'
 import type { LocalSlots } from './local-slots.ts'
 import type { Log } from './log.ts'
+import type { LargeResults } from './large-results.ts'
+import { createLargeResults } from './large-results.ts'
 import type { Answer, Mailbox, MailboxDeps } from './mailbox.ts'
 import { createMailbox } from './mailbox.ts'
 import type { Playbooks, RegisteredPlaybook } from './playbooks.ts'
@@ -53,6 +55,7 @@ export interface Core {
   readonly playbooks: Playbooks
   readonly dispatcher: Dispatcher
   readonly nextId: NextId
+  readonly largeResults: LargeResults
   readonly log: Log
   /** Seconds a lease lasts without a heartbeat. */
   readonly leaseSeconds: number
@@ -98,15 +101,19 @@ export const createCore = (options: CoreOptions): Core => {
   let localSlots: LocalSlots | null = null
   let conflictCount = 0
 
+  const largeResults = createLargeResults({ shards, sealer, nextId })
+
   const environment = (): Environment => ({
     now: options.now().toISOString(),
     nextId,
     uuid: randomUUID,
+    resolve: largeResults.resolve,
     limits,
   })
 
   const deps: MailboxDeps = {
     environment,
+    largeResults,
     graphOf: async (catalogId) => (await playbooks.byId(catalogId)).graph,
     load: (executionId) => loadState(shards.of(executionId), executionId, sealer),
     append: (append) => {
@@ -161,6 +168,7 @@ export const createCore = (options: CoreOptions): Core => {
     playbooks,
     dispatcher,
     nextId,
+    largeResults,
     log,
     leaseSeconds,
     tell,

@@ -8,12 +8,11 @@ import type { State } from '../engine/state.ts'
 import type { LeasedRow } from '../store/commands.ts'
 import { extendLeases, leaseCommand, leaseCommands, readCommand } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
-import { readEventAt } from '../store/events.ts'
 import { findFirst } from '../store/shards.ts'
 import { LONG_LEASE_SECONDS } from './build-append.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
-import { toLeasedCommand } from './leased-command.ts'
+import { readIssued, toLeasedCommand } from './leased-command.ts'
 import { ProblemError } from '../contract/problem.ts'
 
 /** Waiting commands are looked for at least this often, also when every wake-up is lost. */
@@ -46,7 +45,7 @@ export const createLeases = (core: Core): Leases => {
         workerId,
         leaseToken: row.lease_token,
       }),
-      readEventAt(database, row.execution_id, row.position, sealer),
+      readIssued(core, database, row),
     ])
     if (reply.ok && issued) {
       const attempt = state?.commands.get(row.command_id)?.attempt ?? row.attempt
@@ -177,7 +176,7 @@ const reclaim = async (
   }
   if (row.worker_id !== workerId)
     throw new ProblemError('conflict', `Command already claimed by ${row.worker_id ?? 'another worker'}`)
-  const issued = await readEventAt(database, row.execution_id, row.position, core.sealer)
+  const issued = await readIssued(core, database, row)
   if (!issued) throw new Error(`the command.issued event of command ${row.command_id} is missing`)
   const lease = { commandId: row.command_id, leaseToken: row.lease_token, attempt: row.attempt }
   return { ...toLeasedCommand(issued, lease), leaseUntil: row.lease_until }

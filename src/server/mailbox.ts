@@ -14,21 +14,26 @@ import { ProblemError } from '../contract/problem.ts'
 import { decide } from '../engine/decide.ts'
 import { commandIdOf } from '../engine/envelope.ts'
 import type { Graph } from '../engine/graph.ts'
-import type { Input, Reply } from '../engine/input.ts'
+import type { Input, Reply, ReportInput } from '../engine/input.ts'
 import { refused } from '../engine/input.ts'
+import { ResultNeeded } from '../engine/reference.ts'
 import type { Environment, Session } from '../engine/session.ts'
 import { createSession } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
 import { createState, isTerminal } from '../engine/state.ts'
+import { isLargerThan } from '../lib/json-size.ts'
 import type { Append } from '../store/appender.ts'
 import { buildAppend, LOCAL_TOKEN, poolOf, SERVER_POOL, TIMER_POOL } from './build-append.ts'
 import { toLeasedCommand } from './leased-command.ts'
+import type { LargeResults } from './large-results.ts'
+import { CONTEXT_LIMIT } from './large-results.ts'
 import type { LocalSlots } from './local-slots.ts'
 import type { LoadedState } from './state-loader.ts'
 import { isSnapshotDue } from './state-loader.ts'
 
 export interface MailboxDeps {
   environment(): Environment
+  readonly largeResults: LargeResults
   /** The graph of a catalog entry. */
   graphOf(catalogId: string): Promise<Graph>
   load(executionId: string): Promise<LoadedState | null>
@@ -113,7 +118,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         deps.conflicted()
         conflicts += 1
         if (conflicts > 3) await pause(conflicts)
-      } else {
+      } else if (outcome !== 'again') {
         // A letter was refused half way: what it had already changed must not be written.
         turn = turn.filter((letter) => letter !== outcome)
         if (turn.length === 0) return
@@ -141,14 +146,15 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     turn: readonly Letter[],
     decided: State,
     decidedGraph: Graph,
-  ): Promise<'done' | 'conflict' | Letter> => {
+  ): Promise<'done' | 'conflict' | 'again' | Letter> => {
     const expectedVersion = decided.position
     const session = createSession(decidedGraph, decided, deps.environment())
     const answers: Answer[] = []
     for (const letter of turn) {
       const { events, issued } = session
       const before = { events: events.length, issued: issued.length }
-      const replies = await decideLetter(session, letter)
+      const replies = await decideLetter(session, letter).catch(fetchWhatIsNeeded)
+      if (replies === 'again') return 'again'
       answers.push({ replies, state: session.state, commandsGenerated: issued.length - before.issued })
       if (events.length > before.events && replies.some((reply) => !reply.ok)) {
         if (!(await isCurrent(expectedVersion))) return 'conflict'
@@ -164,6 +170,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     const local = claimLocally(session)
     let won = false
     try {
+      await slimCommands(session)
       const localWorkerId = deps.localSlots()?.workerId ?? null
       won = await deps.append(
         buildAppend(session, { expectedVersion, local, localWorkerId, leaseSeconds: deps.leaseSeconds }),
@@ -184,11 +191,44 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     for (const input of inputs) {
       const repeat =
         input.type === 'report' && input.eventId !== null ? await findRepeat(session, input.eventId) : null
-      const reply = repeat ?? decide(session, input)
+      const reply = repeat ?? decide(session, isReport(input) ? await slim(session, input) : input)
       replies.push(reply)
       if (!reply.ok) break
     }
     return replies
+  }
+
+  /** A decision that needs data stored apart is made again with the data at hand. */
+  const fetchWhatIsNeeded = async (error: unknown): Promise<'again'> => {
+    if (!(error instanceof ResultNeeded)) throw error
+    await deps.largeResults.fetch(error.ref)
+    return 'again'
+  }
+
+  const slimmed = new WeakMap<Input, Promise<ReportInput>>()
+
+  /** Data too large for the log goes into a row of its own, once, however often the turn is taken. */
+  const slim = (session: Session, input: ReportInput): Promise<ReportInput> | ReportInput => {
+    const command = input.commandId === null ? undefined : session.state.commands.get(input.commandId)
+    if (!command || command.index !== null) return input
+    let slimInput = slimmed.get(input)
+    if (!slimInput) {
+      const { outputSelect } = session.graph.step(command.step)
+      slimInput = deps.largeResults
+        .externalise(executionId, command.step, input.context, outputSelect)
+        .then((context) => (context === input.context ? input : { ...input, context }))
+      slimmed.set(input, slimInput)
+    }
+    return slimInput
+  }
+
+  /** The same for the contexts of commands. The worker beside us has already got the whole one. */
+  const slimCommands = async (session: Session): Promise<void> => {
+    for (const issued of session.issued) {
+      if (!isLargerThan(issued.context, CONTEXT_LIMIT)) continue
+      const { ref } = await deps.largeResults.store(executionId, issued.nodeName ?? 'command', issued.context)
+      session.events[session.events.indexOf(issued)] = { ...issued, context: { _ref: ref } }
+    }
   }
 
   /** An id given by the sender may be in the log already: then this is a repeat. */
@@ -239,6 +279,8 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     isFinished: () => state === null || isTerminal(state),
   }
 }
+
+const isReport = (input: Input): input is ReportInput => input.type === 'report'
 
 /** Where this commit put work that somebody must fetch. */
 const waitingPools = ({ state, issued, changes, timers }: Session, local: readonly LeasedCommand[]): ReadonlySet<string> => {

@@ -8,15 +8,16 @@ import { finalResult } from '../engine/finish.ts'
 import type { Graph } from '../engine/graph.ts'
 import type { ChildInput } from '../engine/input.ts'
 import { plainOf } from '../engine/scope.ts'
-import type { State } from '../engine/state.ts'
+import { referenceOf } from '../engine/reference.ts'
+import type { State, StepState } from '../engine/state.ts'
 import { stepView } from '../engine/view.ts'
 import { readCommand } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
-import { readEventAt } from '../store/events.ts'
 import type { TimerRow } from '../store/timers.ts'
 import { deleteTimers, takeDueTimers } from '../store/timers.ts'
 import { TIMER_POOL } from './build-append.ts'
 import type { Core } from './core.ts'
+import { readIssued } from './leased-command.ts'
 import type { Service } from './service.ts'
 import { loadState } from './state-loader.ts'
 
@@ -100,15 +101,19 @@ const childInput = async (core: Core, database: Database, childId: string, paren
 
 const stepData = (graph: Graph, state: State, name: string): Json => {
   const run = state.steps.get(name)
-  return run ? plainOf(stepView(run, graph.step(name).body.kind === 'pipeline')) : finalResult(graph, state)
+  return run ? dataOf(run, graph.step(name).body.kind === 'pipeline') : finalResult(graph, state)
 }
+
+/** A result that is stored apart stays a reference, which resolves for the parent as well. */
+const dataOf = (run: StepState, isPipeline: boolean): Json =>
+  referenceOf(run.data) === null ? plainOf(stepView(run, isPipeline, () => undefined)) : (run.data ?? null)
 
 /** The child's step whose data the parent asked for. */
 const wantedStep = async (core: Core, parentId: string, commandId: string): Promise<string | null> => {
   const eventId = commandId.split(':').find((part, index, parts) => index === parts.length - (parts.at(-1)?.startsWith('i') ? 2 : 1))
   const database = core.shards.of(parentId)
   const row = eventId === undefined ? null : await readCommand(database, eventId)
-  const issued = row && (await readEventAt(database, parentId, row.position, core.sealer))
+  const issued = row && (await readIssued(core, database, row))
   const config = isObject(issued?.context) ? issued.context['tool_config'] : null
   if (!isObject(config)) return null
   const step = config['return_step'] ?? config['result_step']

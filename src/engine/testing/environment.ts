@@ -29,6 +29,7 @@ export const createTestClock = (limits: Partial<Limits> = {}, from: Ticks = FIRS
         now: `2026-01-01T00:${pad(Math.floor(turn / 60_000), 2)}:${pad(Math.floor(turn / 1000) % 60, 2)}.${pad(turn % 1000, 3)}Z`,
         nextId: () => String((id += 1)),
         uuid: () => `00000000-0000-4000-8000-${pad((uuid += 1), 12)}`,
+        resolve: () => undefined,
         limits: { ...DEFAULT_LIMITS, ...limits },
       }
     },

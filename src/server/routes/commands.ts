@@ -4,11 +4,10 @@ import type { LeasedCommand } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
 import { readCommand } from '../../store/commands.ts'
-import { readEventAt } from '../../store/events.ts'
 import { findFirst } from '../../store/shards.ts'
 import type { ServerContext } from '../app.ts'
 import { check, pathId } from '../http.ts'
-import { toLeasedCommand } from '../leased-command.ts'
+import { readIssued, toLeasedCommand } from '../leased-command.ts'
 import type { Leased } from '../leases.ts'
 
 export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: ServerContext): void => {
@@ -42,7 +41,7 @@ export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: S
     const eventId = pathId(request, 'event_id')
     const command = await findFirst(core.shards, async (database) => {
       const row = await readCommand(database, eventId)
-      const issued = row && (await readEventAt(database, row.execution_id, row.position, core.sealer))
+      const issued = row && (await readIssued(core, database, row))
       return (
         issued &&
         toLeasedCommand(issued, {

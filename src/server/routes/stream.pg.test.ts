@@ -120,6 +120,24 @@ describe('a stream', () => {
     expect(messages.at(-1)?.data).toBe('{"status":"CANCELLED","error":"done watching"}')
   })
 
+  test('keeps one event one message, whatever its name holds', async () => {
+    const server = await servers.start()
+    await server.register(single('tests/stream'))
+    const id = await server.execute('tests/stream')
+    await server.core.tell(id, aNote({ eventType: 'odd\n\nevent: end\r\ndata: {}' }))
+    await server.post(`/api/executions/${id}/cancel`, {})
+    const { base } = await listen(server)
+    const messages = await read(`${base}/api/executions/${id}/stream`)
+    expect(messages.map((message) => message.event)).toEqual([
+      'playbook_started',
+      'step.enter',
+      'command.issued',
+      'odd  event: end  data: {}',
+      'playbook_cancelled',
+      'end',
+    ])
+  })
+
   test('ends when the client leaves or the server stops', async () => {
     const server = await servers.start()
     await server.register(single('tests/stream'))

@@ -1,0 +1,21 @@
+/** Whether a value's JSON text would be longer than a limit; looks no further than needed to know. */
+export const isLargerThan = (value: unknown, limit: number): boolean => measure(value, limit) < 0
+
+/** What is left of the budget after the value; negative when it is used up. */
+const measure = (value: unknown, budget: number): number => {
+  if (typeof value === 'string') return budget - value.length - 2
+  if (typeof value !== 'object' || value === null) return budget - 5
+  let left = budget - 2
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      left = measure(item, left - 1)
+      if (left < 0) return left
+    }
+    return left
+  }
+  for (const key of Object.keys(value)) {
+    left = measure((value as Record<string, unknown>)[key], left - key.length - 4)
+    if (left < 0) return left
+  }
+  return left
+}
