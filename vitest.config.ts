@@ -7,7 +7,12 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'test/*.test.ts', 'test/conformance/*.test.ts', 'scripts/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'test/*.test.ts',
+            'test/conformance/*.test.ts',
+            'scripts/**/*.test.ts',
+          ],
           exclude: ['**/*.pg.test.ts'],
         },
       },

@@ -7,7 +7,10 @@ import pg from 'pg'
 const BATCH = 500
 const LANES = 2
 
-export const measureFloor = async (url: string, atLeast: number): Promise<{ events: number; perSecond: number }> => {
+export const measureFloor = async (
+  url: string,
+  atLeast: number,
+): Promise<{ events: number; perSecond: number }> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const lanes = await Promise.all(

@@ -19,7 +19,8 @@ const execute = (job: Job): Promise<string> =>
       let text = ''
       answer.on('data', (chunk: Buffer) => (text += chunk.toString()))
       answer.on('end', () => {
-        if (answer.statusCode !== 200) return reject(new Error(`execute answered ${answer.statusCode}: ${text}`))
+        if (answer.statusCode !== 200)
+          return reject(new Error(`execute answered ${answer.statusCode}: ${text}`))
         return resolve((JSON.parse(text) as { execution_id: string }).execution_id)
       })
     })

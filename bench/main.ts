@@ -32,7 +32,9 @@ const register = async (url: string, content: string): Promise<void> => {
 
 /** Runs jobs in the load generator and answers their seconds. */
 const createLoad = (stack: Stack) => {
-  const child = fork(new URL('load-generator.ts', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+  const child = fork(new URL('load-generator.ts', import.meta.url), {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
   let ended: string[] = []
   stack.core.onCommit((state) => {
     if (state.status === 'RUNNING') return

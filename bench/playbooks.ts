@@ -1,5 +1,6 @@
 /** The workloads: a chain, short executions, one wide loop. All tools are no-ops: what is left is the engine. */
-const header = (name: string): string => `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: { name: ${name}, path: bench/${name} }\n`
+const header = (name: string): string =>
+  `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: { name: ${name}, path: bench/${name} }\n`
 
 export const chainPlaybook = (name: string, steps: number): string =>
   header(name) +

@@ -17,7 +17,11 @@ const SLOTS = 32
 const GRACE_MS = 5000
 
 /** Starts it; answers how to stop it. */
-export const startChildRunner = (core: Core, leases: Leases, options: { log: Log; workerPrefix: string }): (() => Promise<void>) => {
+export const startChildRunner = (
+  core: Core,
+  leases: Leases,
+  options: { log: Log; workerPrefix: string },
+): (() => Promise<void>) => {
   const children = createChildren(core)
   const tool: Tool = {
     kind: CHILD_KIND,
@@ -25,10 +29,20 @@ export const startChildRunner = (core: Core, leases: Leases, options: { log: Log
     run: async ({ command }): Promise<ToolResult> => {
       try {
         const started = await children.start(command)
-        return 'waitMs' in started ? { outcome: 'ok', pending: { timeoutMs: started.waitMs } } : { outcome: 'ok', data: started.data }
+        return 'waitMs' in started
+          ? { outcome: 'ok', pending: { timeoutMs: started.waitMs } }
+          : { outcome: 'ok', data: started.data }
       } catch (error) {
         if (!(error instanceof ProblemError)) throw error
-        return { outcome: 'error', error: { kind: 'sub_playbook', code: error.code.toUpperCase(), message: error.message, retryable: false } }
+        return {
+          outcome: 'error',
+          error: {
+            kind: 'sub_playbook',
+            code: error.code.toUpperCase(),
+            message: error.message,
+            retryable: false,
+          },
+        }
       }
     },
   }

@@ -19,9 +19,15 @@ export interface ConfiguredKeys {
   readonly dataDir: string
 }
 
-export const loadEncryptionKeys = ({ encryptionKey, previousEncryptionKey, dataDir }: ConfiguredKeys): EncryptionKeys => {
-  const previous = previousEncryptionKey === null ? [] : [decodeKey(previousEncryptionKey, 'NOETL_ENCRYPTION_KEY_PREVIOUS')]
-  if (encryptionKey !== null) return { key: decodeKey(encryptionKey, 'NOETL_ENCRYPTION_KEY'), previous, file: null }
+export const loadEncryptionKeys = ({
+  encryptionKey,
+  previousEncryptionKey,
+  dataDir,
+}: ConfiguredKeys): EncryptionKeys => {
+  const previous =
+    previousEncryptionKey === null ? [] : [decodeKey(previousEncryptionKey, 'NOETL_ENCRYPTION_KEY_PREVIOUS')]
+  if (encryptionKey !== null)
+    return { key: decodeKey(encryptionKey, 'NOETL_ENCRYPTION_KEY'), previous, file: null }
   const file = join(dataDir, 'encryption.key')
   if (!existsSync(file)) createKeyFile(file, dataDir)
   return { key: decodeKey(readFileSync(file, 'utf8'), file), previous, file }

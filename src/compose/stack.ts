@@ -89,7 +89,10 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   // An embedded database has one process on it: whoever held leases in a former one is gone.
   if (embedded) for (const database of databases) await expireLeasesOf(database, LOCAL_WORKER_PREFIX)
   startServices(core, undo)
-  undo.push({ what: 'sub-playbooks being started', run: startChildRunner(core, leases, { log, workerPrefix: LOCAL_WORKER_PREFIX }) })
+  undo.push({
+    what: 'sub-playbooks being started',
+    run: startChildRunner(core, leases, { log, workerPrefix: LOCAL_WORKER_PREFIX }),
+  })
   const closing = new AbortController()
   const wallet = createWallet(keys.key, [...keys.previous])
   const url = await listen(options, { core, leases, wallet, closing: closing.signal }, undo)
@@ -105,7 +108,12 @@ const isEmptyCatalog = async (cluster: Database): Promise<boolean> =>
   (await cluster.query('select 1 from noetl.catalog limit 1')).rows.length === 0
 
 const startServices = (core: Core, undo: Undo[]): void => {
-  for (const service of [createReaper(core), createTimers(core), createExpiryKeeper(core), createPartitionKeeper(core)]) {
+  for (const service of [
+    createReaper(core),
+    createTimers(core),
+    createExpiryKeeper(core),
+    createPartitionKeeper(core),
+  ]) {
     service.start()
     undo.push({ what: 'background services', run: () => service.stop() })
   }

@@ -4,27 +4,34 @@ import { idSchema } from './ids.ts'
 import type { Json, JsonObject } from './json.ts'
 
 const json = z.custom<Json>(() => true)
-const jsonObject = z.custom<JsonObject>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
-  error: 'must be an object',
-})
+const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  {
+    error: 'must be an object',
+  },
+)
 
 /** Accepts a second spelling of a key; giving both is an error. */
-const withAliases = (aliases: Readonly<Record<string, string>>) => (body: unknown, context: z.RefinementCtx) => {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    context.addIssue({ code: 'custom', message: 'the body must be a JSON object' })
-    return z.NEVER
-  }
-  const copy: Record<string, unknown> = { ...body }
-  for (const [alias, name] of Object.entries(aliases)) {
-    if (!Object.hasOwn(copy, alias)) continue
-    if (Object.hasOwn(copy, name)) {
-      context.addIssue({ code: 'custom', message: `'${name}' and its other name '${alias}' are both given; send one` })
+const withAliases =
+  (aliases: Readonly<Record<string, string>>) => (body: unknown, context: z.RefinementCtx) => {
+    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+      context.addIssue({ code: 'custom', message: 'the body must be a JSON object' })
       return z.NEVER
     }
-    copy[name] = copy[alias]
+    const copy: Record<string, unknown> = { ...body }
+    for (const [alias, name] of Object.entries(aliases)) {
+      if (!Object.hasOwn(copy, alias)) continue
+      if (Object.hasOwn(copy, name)) {
+        context.addIssue({
+          code: 'custom',
+          message: `'${name}' and its other name '${alias}' are both given; send one`,
+        })
+        return z.NEVER
+      }
+      copy[name] = copy[alias]
+    }
+    return copy
   }
-  return copy
-}
 
 const object = <S extends z.ZodRawShape>(shape: S, aliases: Readonly<Record<string, string>> = {}) =>
   z.unknown().transform(withAliases(aliases)).pipe(z.object(shape))
@@ -117,7 +124,13 @@ export const HeartbeatRequest = object({ worker_id: z.string().min(1), lease_tok
 export const LeaseListRequest = object({
   worker_id: z.string().min(1),
   leases: z
-    .array(z.object({ execution_id: idSchema('execution_id'), event_id: idSchema('event_id'), lease_token: LeaseToken }))
+    .array(
+      z.object({
+        execution_id: idSchema('execution_id'),
+        event_id: idSchema('event_id'),
+        lease_token: LeaseToken,
+      }),
+    )
     .max(10_000),
 })
 

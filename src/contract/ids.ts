@@ -14,9 +14,11 @@ export const parseId = (value: unknown): string | null => {
 
 /** A required id called `name` in messages. */
 export const idSchema = (name: string) =>
-  z.union([z.string(), z.number()], { error: `${name} must be a string or an integer` }).transform((value, context) => {
-    const id = parseId(value)
-    if (id !== null) return id
-    context.addIssue({ code: 'custom', message: `Invalid ${name}` })
-    return z.NEVER
-  })
+  z
+    .union([z.string(), z.number()], { error: `${name} must be a string or an integer` })
+    .transform((value, context) => {
+      const id = parseId(value)
+      if (id !== null) return id
+      context.addIssue({ code: 'custom', message: `Invalid ${name}` })
+      return z.NEVER
+    })

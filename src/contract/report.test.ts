@@ -23,7 +23,10 @@ const innerOf = (more: Partial<CommandReport>): unknown => {
 
 describe('variables that a command wrote', () => {
   test('travel beside data that is a mapping, too', () => {
-    expect(innerOf({ data: { x: 1 }, contextUpdates: { a: 2 } })).toEqual({ data: { x: 1 }, context_updates: { a: 2 } })
+    expect(innerOf({ data: { x: 1 }, contextUpdates: { a: 2 } })).toEqual({
+      data: { x: 1 },
+      context_updates: { a: 2 },
+    })
   })
 
   test.each([[[1]], ['text'], [null]])('travel beside %j', (data) => {

@@ -15,9 +15,13 @@ export interface ReportEvent {
   readonly meta: JsonObject
 }
 
-export const toReportEvent = (report: CommandReport): ReportEvent => (report.pending ? pendingEvent(report, report.pending) : endEvent(report))
+export const toReportEvent = (report: CommandReport): ReportEvent =>
+  report.pending ? pendingEvent(report, report.pending) : endEvent(report)
 
-const pendingEvent = (report: CommandReport, { timeoutMs }: { readonly timeoutMs: number | null }): ReportEvent => ({
+const pendingEvent = (
+  report: CommandReport,
+  { timeoutMs }: { readonly timeoutMs: number | null },
+): ReportEvent => ({
   eventType: EVENT.commandCompleted,
   status: 'PENDING',
   context: {

@@ -7,11 +7,33 @@ import type { Json, JsonObject } from './json.ts'
 export const REDACTED = '[REDACTED]'
 
 const WORDS: readonly (readonly string[])[] = [
-  'password', 'passwd', 'pwd', 'secret', 'token', 'bearer', 'api_key', 'apikey', 'authorization', 'credential',
-  'credentials', 'client_secret', 'secret_key', 'private_key', 'encryption_key', 'connection_string', 'passphrase',
+  'password',
+  'passwd',
+  'pwd',
+  'secret',
+  'token',
+  'bearer',
+  'api_key',
+  'apikey',
+  'authorization',
+  'credential',
+  'credentials',
+  'client_secret',
+  'secret_key',
+  'private_key',
+  'encryption_key',
+  'connection_string',
+  'passphrase',
 ].map((word) => word.split('_'))
 
-const HARMLESS_ENDINGS = ['page_token', 'next_token', 'continuation_token', 'sync_token', 'token_count', 'token_type']
+const HARMLESS_ENDINGS = [
+  'page_token',
+  'next_token',
+  'continuation_token',
+  'sync_token',
+  'token_count',
+  'token_type',
+]
 
 /** `X-Api-Key`, `apiKey` and `api_key` are the same words. */
 const wordsOf = (key: string): readonly string[] =>
@@ -25,7 +47,9 @@ const decideKey = (key: string): boolean => {
   const words = wordsOf(key)
   const joined = words.join('_')
   if (HARMLESS_ENDINGS.some((ending) => joined === ending || joined.endsWith(`_${ending}`))) return false
-  return WORDS.some((wanted) => wanted.every((word, index) => words[words.length - wanted.length + index] === word))
+  return WORDS.some((wanted) =>
+    wanted.every((word, index) => words[words.length - wanted.length + index] === word),
+  )
 }
 
 const MEMO_LIMIT = 10_000

@@ -40,7 +40,10 @@ export const storeOf = (bytes: number): string => (bytes < DISK_BYTES ? 'kv' : '
 const pick = (data: JsonObject, paths: readonly string[]): JsonObject =>
   Object.fromEntries(
     paths.flatMap((path): [string, Json][] => {
-      const segments = path.replaceAll(/\[(\d+)\]/g, '.$1').split('.').filter((segment) => segment !== '')
+      const segments = path
+        .replaceAll(/\[(\d+)\]/g, '.$1')
+        .split('.')
+        .filter((segment) => segment !== '')
       const value = segments.reduce<Json | undefined>(member, data)
       const name = segments.findLast((segment) => !/^\d+$/.test(segment))
       if (value === undefined || name === undefined) return []
@@ -65,7 +68,9 @@ export const summarise = (data: Json): Json => {
     left -= 8
     if (Array.isArray(value)) {
       const first = value[0] as Json | undefined
-      return first === undefined || depth >= DEPTH_LIMIT ? { _count: value.length } : [visit(first, depth + 1)]
+      return first === undefined || depth >= DEPTH_LIMIT
+        ? { _count: value.length }
+        : [visit(first, depth + 1)]
     }
     if (!isObject(value)) return value
     const keys = Object.keys(value)

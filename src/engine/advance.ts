@@ -59,7 +59,9 @@ const about = (step: string, decision: () => void): void => {
     decision()
   } catch (error) {
     if (error instanceof ResultNeeded) throw error
-    throw new Error(`Step '${step}': ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`Step '${step}': ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
 }
 

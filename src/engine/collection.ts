@@ -12,9 +12,12 @@ export const collectionOf = (loop: Loop, scope: Scope): readonly Json[] => {
   const value = renderIn(loop.in, scope)
   if (Array.isArray(value)) return value
   if (isObject(value)) return Object.keys(value).map((key) => ({ key, value: value[key] ?? null }))
-  if (typeof value === 'number') return Number.isInteger(value) && value > 0 ? Array.from({ length: value }, (_, index) => index) : []
+  if (typeof value === 'number')
+    return Number.isInteger(value) && value > 0 ? Array.from({ length: value }, (_, index) => index) : []
   if (typeof value === 'string') return fromText(value)
-  throw new Error(`loop.in ${JSON.stringify(loop.in)} gave ${value === null ? 'nothing' : typeof value}; it must be a list, a mapping, a text or a number`)
+  throw new Error(
+    `loop.in ${JSON.stringify(loop.in)} gave ${value === null ? 'nothing' : typeof value}; it must be a list, a mapping, a text or a number`,
+  )
 }
 
 /** The rendered `in`, before any conversion. */

@@ -61,16 +61,27 @@ const makePlan = (step: Step): CommandPlan => {
   }
 }
 
-const RETRY: PolicyRule = { when: "{{ output.status == 'error' }}", do: 'retry', attempts: 3, backoff: 'none', delay: 0, to: null, set: [] }
+const RETRY: PolicyRule = {
+  when: "{{ output.status == 'error' }}",
+  do: 'retry',
+  attempts: 3,
+  backoff: 'none',
+  delay: 0,
+  to: null,
+  set: [],
+}
 
 /** `on_error: retry` without rules of its own: every task is tried three times. */
 const withRetry = ({ body, onError }: Step): readonly Task[] =>
-  onError === 'retry' ? body.tasks.map((task) => (task.rules.length > 0 ? task : { ...task, rules: [RETRY] })) : body.tasks
+  onError === 'retry'
+    ? body.tasks.map((task) => (task.rules.length > 0 ? task : { ...task, rules: [RETRY] }))
+    : body.tasks
 
 /** Input that reads secrets travels in the configuration, where late templates are; the rest is rendered here. */
 const splitSecretInput = (step: Step, task: Task): Pick<CommandPlan, 'config' | 'input'> => {
   const entries = Object.entries({ ...step.input, ...task.input })
-  const isSecret = ([, value]: readonly [string, Json]): boolean => collectTemplates(value).some(({ text }) => readsSecrets(text))
+  const isSecret = ([, value]: readonly [string, Json]): boolean =>
+    collectTemplates(value).some(({ text }) => readsSecrets(text))
   const secret = entries.filter(isSecret)
   if (secret.length === 0) return { config: task.config, input: Object.fromEntries(entries) }
   return {
@@ -94,14 +105,19 @@ const rootsOf = (text: string): readonly string[] => {
 const WHOLE_CONTEXT = 'ctx'
 
 /** True when any template in the value reads the keychain: then only the worker may render it. */
-export const readsSecrets = (value: Json): boolean => collectTemplates(value).some(({ text }) => rootsOf(text).includes('keychain'))
+export const readsSecrets = (value: Json): boolean =>
+  collectTemplates(value).some(({ text }) => rootsOf(text).includes('keychain'))
 
 const pipelineTemplates = (step: Step, tasks: readonly Task[]): readonly string[] => {
-  const conditions = tasks.flatMap((task) => task.rules.map(({ when }) => when)).filter((when) => typeof when === 'string')
+  const conditions = tasks
+    .flatMap((task) => task.rules.map(({ when }) => when))
+    .filter((when) => typeof when === 'string')
   const values: Json = [
     step.input,
     tasks.map((task) => [task.config, task.input, task.set.map((entry) => entry.value)]),
-    tasks.flatMap((task) => task.rules.map((rule) => [rule.delay, rule.attempts, rule.set.map((entry) => entry.value)])),
+    tasks.flatMap((task) =>
+      task.rules.map((rule) => [rule.delay, rule.attempts, rule.set.map((entry) => entry.value)]),
+    ),
   ]
   return [
     ...collectTemplates(values).map(({ text }) => text),

@@ -78,11 +78,18 @@ export const issueClaim = (session: Session, step: Step, frame: number): void =>
     nodeType: cursor.kind,
     status: 'PENDING',
     context: {
-      tool_config: { kind: cursor.kind, command: text, ...(cursor.auth === null ? {} : { auth: renderValue(cursor.auth, scope) }) },
+      tool_config: {
+        kind: cursor.kind,
+        command: text,
+        ...(cursor.auth === null ? {} : { auth: renderValue(cursor.auth, scope) }),
+      },
       args: {},
       render_context: {},
     },
-    meta: { ...baseMeta(session, step, cursor.kind, commandId), cursor: { phase: 'claim', step: step.name, frame } },
+    meta: {
+      ...baseMeta(session, step, cursor.kind, commandId),
+      cursor: { phase: 'claim', step: step.name, frame },
+    },
   })
   session.issued.push(event)
 }
@@ -105,7 +112,11 @@ const toolConfig = ({ task, config, late, hasCode }: CommandPlan, scope: Scope):
   if (!hasCode) return { kind: task.kind, ...(renderEarly(config, scope, late) as JsonObject) }
   const { code = '', ...rest } = config
   const isLate = late.some(([key]) => key === 'code')
-  return { kind: task.kind, ...(renderEarly(rest, scope, late) as JsonObject), code: isLate ? code : renderCode(code, scope) }
+  return {
+    kind: task.kind,
+    ...(renderEarly(rest, scope, late) as JsonObject),
+    code: isLate ? code : renderCode(code, scope),
+  }
 }
 
 /** Program text may hold braces that only look like a template: what does not render, or reads unknown names, stays. */
@@ -122,7 +133,12 @@ const renderCode = (code: Json, scope: Scope): Json => {
 }
 
 /** The input over the iteration variables. */
-const commandInput = (step: Step, { input }: CommandPlan, scope: Scope, iteration: Iteration | null): JsonObject => {
+const commandInput = (
+  step: Step,
+  { input }: CommandPlan,
+  scope: Scope,
+  iteration: Iteration | null,
+): JsonObject => {
   const own = renderValue(input, scope) as JsonObject
   if (!iteration) return own
   const name = step.loop?.iterator ?? 'item'
@@ -131,9 +147,16 @@ const commandInput = (step: Step, { input }: CommandPlan, scope: Scope, iteratio
 
 const NOTHING: JsonObject = {}
 
-const renderContext = (session: Session, plan: CommandPlan, scope: Scope, locals: Locals | undefined): JsonObject => {
+const renderContext = (
+  session: Session,
+  plan: CommandPlan,
+  scope: Scope,
+  locals: Locals | undefined,
+): JsonObject => {
   if (plan.lateRoots.length === 0 && !plan.needsEverything) return NOTHING
-  const context: Record<string, Json> = plan.needsEverything ? { ...wholeContext(session.graph, session.state, session.environment.resolve, locals) } : {}
+  const context: Record<string, Json> = plan.needsEverything
+    ? { ...wholeContext(session.graph, session.state, session.environment.resolve, locals) }
+    : {}
   for (const root of plan.lateRoots) {
     const value = scope.lookup(root)
     if (value !== undefined) context[root] = plainOf(value)
@@ -144,12 +167,16 @@ const renderContext = (session: Session, plan: CommandPlan, scope: Scope, locals
 /** Which of the variables are results of steps, and of which shape: late templates give them their conveniences back. */
 const stepResults = ({ graph, state }: Session, plan: CommandPlan): JsonObject => {
   if (plan.lateRoots.length === 0 && !plan.needsEverything) return NOTHING
-  const names = plan.needsEverything ? [...state.steps.keys()] : plan.lateRoots.filter((root) => state.steps.has(root))
+  const names = plan.needsEverything
+    ? [...state.steps.keys()]
+    : plan.lateRoots.filter((root) => state.steps.has(root))
   const marks = names.flatMap((name): [string, Json][] => {
     const run = state.steps.get(name)
     if (run?.data === undefined || Object.hasOwn(state.vars, name)) return []
     const { body } = graph.step(name)
-    return [[name, run.looped ? 'loop' : body.kind === 'pipeline' ? body.tasks.map((task) => task.label) : 'data']]
+    return [
+      [name, run.looped ? 'loop' : body.kind === 'pipeline' ? body.tasks.map((task) => task.label) : 'data'],
+    ]
   })
   return { step_results: Object.fromEntries(marks) }
 }

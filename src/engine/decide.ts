@@ -55,7 +55,8 @@ const cancelExecution = (session: Session, { reason }: CancelInput): Reply => {
 
 const finalizeExecution = (session: Session, { status, error }: FinalizeInput): Reply => {
   const { state } = session
-  if (isTerminal(state)) return refused('conflict', `Execution ${state.executionId} is already ${state.status}`)
+  if (isTerminal(state))
+    return refused('conflict', `Execution ${state.executionId} is already ${state.status}`)
   const eventId = endWith(session, {
     eventType: status === 'COMPLETED' ? EVENT.finalizedCompleted : EVENT.finalizedFailed,
     nodeName: 'playbook',

@@ -25,7 +25,11 @@ export const failCommand = (session: Session, command: CommandState, error: Tool
 
 export const completeCommand = (session: Session, command: CommandState, data: Json): string => {
   session.changes.push({ eventId: command.eventId, status: 'COMPLETED' })
-  const context = { command_id: command.commandId, call_index: 0, result: { status: 'success', context: { data } } }
+  const context = {
+    command_id: command.commandId,
+    call_index: 0,
+    result: { status: 'success', context: { data } },
+  }
   const { eventId } = emit(session, {
     eventType: EVENT.commandCompleted,
     nodeName: command.step,

@@ -35,7 +35,9 @@ const checkLimits = ({ state, environment: { limits } }: Session, name: string):
     throw new Error(`ran ${limits.runsPerStep} times, the most a step may run in one execution`)
   }
   if (state.stepRuns >= limits.runsPerExecution) {
-    throw new Error(`would be run ${state.stepRuns + 1} of the execution, which may have ${limits.runsPerExecution}`)
+    throw new Error(
+      `would be run ${state.stepRuns + 1} of the execution, which may have ${limits.runsPerExecution}`,
+    )
   }
 }
 

@@ -16,13 +16,14 @@ export interface Outcome {
 
 const ERROR_WORDS = new Set(['error', 'failed', 'failure', 'timeout', 'cancelled', 'canceled'])
 
-export const isErrorStatus = (status: unknown): boolean =>
+const isErrorStatus = (status: unknown): boolean =>
   typeof status === 'string' && ERROR_WORDS.has(status.trim().toLowerCase())
 
 /** The command an event speaks of, if it says so. */
 export const commandIdOf = (meta: JsonObject, context: JsonObject | undefined): string | null => {
   const data = context?.['data']
-  const id = context?.['command_id'] ?? meta['command_id'] ?? (isObject(data) ? data['command_id'] : undefined)
+  const id =
+    context?.['command_id'] ?? meta['command_id'] ?? (isObject(data) ? data['command_id'] : undefined)
   return typeof id === 'string' || typeof id === 'number' ? String(id) : null
 }
 
@@ -31,7 +32,11 @@ export const completedOutcome = (result: EventResult | null, status: string | nu
   const inner = isObject(context['result']) ? context['result'] : null
   const word = inner?.['status'] ?? context['status'] ?? status
   const ok = !isErrorStatus(word)
-  return { ok, data: reportedData(context), error: ok ? null : reportedError(context, typeof word === 'string' ? word : 'error') }
+  return {
+    ok,
+    data: reportedData(context),
+    error: ok ? null : reportedError(context, typeof word === 'string' ? word : 'error'),
+  }
 }
 
 export const failedOutcome = (result: EventResult | null, error: string | null): Outcome => {
@@ -67,11 +72,10 @@ const reportedError = (context: JsonObject, fallback: string): ToolError => {
   return { kind: 'unknown', code: 'UNKNOWN', message, retryable: false }
 }
 
-const toToolError = (raw: JsonObject, fallback: string): ToolError =>
-  ({
-    ...raw,
-    kind: typeof raw['kind'] === 'string' ? raw['kind'] : 'unknown',
-    code: typeof raw['code'] === 'string' || typeof raw['code'] === 'number' ? String(raw['code']) : 'UNKNOWN',
-    message: typeof raw['message'] === 'string' ? raw['message'] : fallback,
-    retryable: raw['retryable'] === true,
-  })
+const toToolError = (raw: JsonObject, fallback: string): ToolError => ({
+  ...raw,
+  kind: typeof raw['kind'] === 'string' ? raw['kind'] : 'unknown',
+  code: typeof raw['code'] === 'string' || typeof raw['code'] === 'number' ? String(raw['code']) : 'UNKNOWN',
+  message: typeof raw['message'] === 'string' ? raw['message'] : fallback,
+  retryable: raw['retryable'] === true,
+})

@@ -87,9 +87,12 @@ export const endCommand = (state: State, event: EventRecord, reported: Outcome):
   const data = reported.data === undefined ? command.early?.data : reported.data
   const error = reported.ok ? null : (command.early?.error ?? reported.error)
   const outcome: Outcome = { ok: reported.ok, data, error }
-  if (step.cursor && command.isClaim) return endClaim(state, command.step, step, step.cursor, event.eventId, outcome)
-  if (step.cursor && command.index !== null) return endRow(state, command.step, step, step.cursor, event.eventId, outcome)
-  if (step.loop && command.index !== null) return endIteration(state, command, step, step.loop, event.eventId, outcome)
+  if (step.cursor && command.isClaim)
+    return endClaim(state, command.step, step, step.cursor, event.eventId, outcome)
+  if (step.cursor && command.index !== null)
+    return endRow(state, command.step, step, step.cursor, event.eventId, outcome)
+  if (step.loop && command.index !== null)
+    return endIteration(state, command, step, step.loop, event.eventId, outcome)
   // A failed run without data leaves none: what an earlier run gave is not its result.
   step.data = data === undefined && reported.ok ? null : data
   step.looped = false

@@ -35,7 +35,11 @@ const activate = (state: State, name: string): StepState => {
   return step
 }
 
-const openLoop = (items: readonly Json[], window: Json | undefined, onError: Json | undefined): LoopState => ({
+const openLoop = (
+  items: readonly Json[],
+  window: Json | undefined,
+  onError: Json | undefined,
+): LoopState => ({
   items,
   total: items.length,
   window: typeof window === 'number' ? window : 1,
@@ -110,9 +114,16 @@ export const exitStep = (state: State, event: EventRecord): void => {
 }
 
 /** A loop that failed issues nothing more. */
-export const isStopped = (loop: LoopState | CursorState): boolean => loop.error !== null && !loop.continueOnError
+export const isStopped = (loop: LoopState | CursorState): boolean =>
+  loop.error !== null && !loop.continueOnError
 
-export const settleLoop = (state: State, name: string, step: StepState, loop: LoopState, eventId: string): void => {
+export const settleLoop = (
+  state: State,
+  name: string,
+  step: StepState,
+  loop: LoopState,
+  eventId: string,
+): void => {
   const { total, done, failed } = loop
   step.data = { results: loop.results, stats: { total, success: done - failed, failed } }
   step.looped = true
@@ -123,7 +134,13 @@ export const settleLoop = (state: State, name: string, step: StepState, loop: Lo
 }
 
 /** The queue behind the cursor is empty, or a row failed and the loop does not go on over failures. */
-export const settleCursor = (state: State, name: string, step: StepState, cursor: CursorState, eventId: string): void => {
+export const settleCursor = (
+  state: State,
+  name: string,
+  step: StepState,
+  cursor: CursorState,
+  eventId: string,
+): void => {
   const { frame, processed, failed } = cursor
   const stopped = isStopped(cursor)
   step.data = {
@@ -138,7 +155,13 @@ export const settleCursor = (state: State, name: string, step: StepState, cursor
   settle(state, name, step, eventId, stopped ? 'error' : 'ok')
 }
 
-export const settle = (state: State, name: string, step: StepState, eventId: string, outcome: StepOutcome): void => {
+export const settle = (
+  state: State,
+  name: string,
+  step: StepState,
+  eventId: string,
+  outcome: StepOutcome,
+): void => {
   state.running.delete(name)
   state.settled.push(name)
   if (step.outcome === 'ok') state.counts.completed -= 1
@@ -153,4 +176,3 @@ export const settle = (state: State, name: string, step: StepState, eventId: str
   step.handled = false
   step.settledBy = eventId
 }
-

@@ -13,7 +13,14 @@ import { canonicalEventType, EVENT, terminalStatusOf } from '../contract/event.t
 import type { Json } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import { callOutcome, completedOutcome, failedOutcome } from './envelope.ts'
-import { callEnded, claimCommand, endCommand, issueCommand, parkCommand, releaseCommand } from './evolve-commands.ts'
+import {
+  callEnded,
+  claimCommand,
+  endCommand,
+  issueCommand,
+  parkCommand,
+  releaseCommand,
+} from './evolve-commands.ts'
 import { enterStep, exitStep, skipStep } from './evolve-steps.ts'
 import type { State } from './state.ts'
 import { isTerminal, textOr } from './state.ts'
@@ -77,7 +84,8 @@ const start = (state: State, event: EventRecord): void => {
   state.path = textOr(context['path'], event.nodeName ?? '')
   state.workload = isObject(context['workload']) ? context['workload'] : {}
   state.playbookVersion = typeof meta['version'] === 'number' ? meta['version'] : null
-  state.parentExecutionId = typeof meta['parent_execution_id'] === 'string' ? meta['parent_execution_id'] : null
+  state.parentExecutionId =
+    typeof meta['parent_execution_id'] === 'string' ? meta['parent_execution_id'] : null
   state.pool = textOr(meta['pool'], 'shared')
   state.trace = meta['trace'] ?? null
   state.parentCommandId = typeof meta['parent_command_id'] === 'string' ? meta['parent_command_id'] : null
@@ -93,7 +101,8 @@ const updateContext = (state: State, event: EventRecord): void => {
 
 /** Assignment that treats `__proto__` as an ordinary key. */
 const setOwn = (target: Record<string, Json>, key: string, value: Json): void => {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
+  if (key === '__proto__')
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
   else target[key] = value
 }
 

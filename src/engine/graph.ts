@@ -62,7 +62,10 @@ export const createGraph = (playbook: Playbook): Graph => {
 /** Step names may hold any character but a newline is not one of them in practice; JSON keeps the pair unambiguous. */
 const arcKey = (from: string, to: string): string => JSON.stringify([from, to])
 
-const closure = (from: readonly string[], neighbours: (name: string) => readonly string[]): ReadonlySet<string> => {
+const closure = (
+  from: readonly string[],
+  neighbours: (name: string) => readonly string[],
+): ReadonlySet<string> => {
   const found = new Set(from)
   for (const name of found) for (const next of neighbours(name)) found.add(next)
   return found

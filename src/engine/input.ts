@@ -114,4 +114,7 @@ export type Reply = Accepted | { readonly ok: false; readonly problem: Problem }
 
 export const accepted = (eventId: string): Accepted => ({ ok: true, eventId, duplicate: false })
 export const known = (eventId: string): Accepted => ({ ok: true, eventId, duplicate: true })
-export const refused = (code: Problem['code'], message: string): Reply => ({ ok: false, problem: { code, message } })
+export const refused = (code: Problem['code'], message: string): Reply => ({
+  ok: false,
+  problem: { code, message },
+})

@@ -18,13 +18,20 @@ export const claimCommand = (session: Session, input: ClaimInput): Reply => {
   const { state } = session
   const command = state.commands.get(input.commandId)
   if (state.status === 'CANCELLED') return refused('already_terminal', 'Execution has been cancelled')
-  if (isTerminal(state) || !command) return refused('already_terminal', 'Command already reached terminal state')
-  if (command.workerId === input.workerId && command.leaseToken === input.leaseToken) return known(command.eventId)
+  if (isTerminal(state) || !command)
+    return refused('already_terminal', 'Command already reached terminal state')
+  if (command.workerId === input.workerId && command.leaseToken === input.leaseToken)
+    return known(command.eventId)
   if (command.workerId !== null) return refused('conflict', `Command already claimed by ${command.workerId}`)
   return accepted(emitClaimed(session, command, input.workerId, input.leaseToken))
 }
 
-export const emitClaimed = (session: Session, command: CommandState, workerId: string, leaseToken: string): string => {
+export const emitClaimed = (
+  session: Session,
+  command: CommandState,
+  workerId: string,
+  leaseToken: string,
+): string => {
   const { commandId } = command
   return emit(session, {
     eventType: EVENT.commandClaimed,
@@ -61,7 +68,13 @@ const waitAgain = (session: Session, command: CommandState, reason: ReleaseInput
     status: 'PENDING',
     workerId: command.workerId,
     result: { status: 'PENDING', context: { command_id: command.commandId } },
-    meta: { command_id: command.commandId, reason, attempt: command.attempt, worker_id: command.workerId, emitted_by: 'orchestrator' },
+    meta: {
+      command_id: command.commandId,
+      reason,
+      attempt: command.attempt,
+      worker_id: command.workerId,
+      emitted_by: 'orchestrator',
+    },
   }).eventId
 }
 

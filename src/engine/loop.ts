@@ -19,7 +19,12 @@ export const refillLoop = (session: Session, name: string): void => {
 const refillCollection = (session: Session, name: string, loop: LoopState): void => {
   const step = session.graph.step(name)
   while (loop.next < loop.total && loop.outstanding < loop.window && !isStopped(loop)) {
-    issueCommand(session, step, { index: loop.next, total: loop.total, item: loop.items[loop.next] ?? null, frame: null })
+    issueCommand(session, step, {
+      index: loop.next,
+      total: loop.total,
+      item: loop.items[loop.next] ?? null,
+      frame: null,
+    })
   }
 }
 
@@ -31,6 +36,11 @@ const refillCursor = (session: Session, name: string, cursor: CursorState): void
     return
   }
   while (cursor.next < rows.length && cursor.outstanding < cursor.window && !isStopped(cursor)) {
-    issueCommand(session, step, { index: cursor.next, total: rows.length, item: rows[cursor.next] ?? null, frame: cursor.frame })
+    issueCommand(session, step, {
+      index: cursor.next,
+      total: rows.length,
+      item: rows[cursor.next] ?? null,
+      frame: cursor.frame,
+    })
   }
 }

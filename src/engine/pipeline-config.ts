@@ -22,7 +22,12 @@ const taskConfig = (step: Step, task: Task, scope: Scope): JsonObject => {
     input: { ...step.input, ...task.input },
     ...(task.set.length > 0 ? { set: writtenSet(task.set) } : {}),
     ...(task.rules.length > 0
-      ? { spec: { ...(isObject(config['spec']) ? config['spec'] : {}), policy: { rules: task.rules.map(writtenRule) } } }
+      ? {
+          spec: {
+            ...(isObject(config['spec']) ? config['spec'] : {}),
+            policy: { rules: task.rules.map(writtenRule) },
+          },
+        }
       : {}),
   }
 }

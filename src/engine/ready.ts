@@ -22,7 +22,8 @@ export const nextReady = (graph: Graph, state: State): string | null => {
 const first = (names: readonly string[], order: (name: string) => number): string =>
   names.reduce((best, name) => (order(name) < order(best) ? name : best))
 
-const isActive = (state: State, name: string): boolean => state.running.has(name) || state.settled.includes(name)
+const isActive = (state: State, name: string): boolean =>
+  state.running.has(name) || state.settled.includes(name)
 
 const isReady = (graph: Graph, state: State, name: string): boolean => {
   const upstreams = graph.forwardUpstreams(name)

@@ -35,7 +35,12 @@ export const referenceOf = (data: Json | undefined): string | null => {
 }
 
 /** A value stored apart: the marker as far as it goes, then the data, seen through `viewOf`. */
-export const referenceView = (marker: JsonObject, ref: string, resolve: Resolve, viewOf: (data: Json) => unknown): View => {
+export const referenceView = (
+  marker: JsonObject,
+  ref: string,
+  resolve: Resolve,
+  viewOf: (data: Json) => unknown,
+): View => {
   const data = (): Json => {
     const found = resolve(ref)
     if (found === undefined) throw new ResultNeeded(ref)
@@ -56,4 +61,5 @@ export const referenceView = (marker: JsonObject, ref: string, resolve: Resolve,
 }
 
 /** Scalars of the summary are the data's own; structures may be cut. */
-const isComplete = (value: Json | undefined): boolean => value !== undefined && (typeof value !== 'object' || value === null)
+const isComplete = (value: Json | undefined): boolean =>
+  value !== undefined && (typeof value !== 'object' || value === null)

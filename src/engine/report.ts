@@ -32,7 +32,11 @@ const COMMAND_EVENTS: ReadonlySet<string> = new Set([
   EVENT.callError,
 ])
 
-const ENDING_EVENTS: ReadonlySet<string> = new Set([EVENT.commandCompleted, EVENT.commandFailed, EVENT.commandCancelled])
+const ENDING_EVENTS: ReadonlySet<string> = new Set([
+  EVENT.commandCompleted,
+  EVENT.commandFailed,
+  EVENT.commandCancelled,
+])
 /** They end a command that was parked. */
 const CALL_EVENTS: ReadonlySet<string> = new Set([EVENT.callDone, EVENT.callError])
 
@@ -40,7 +44,8 @@ export const recordReport = (session: Session, input: ReportInput): Reply => {
   const { state } = session
   const type = canonicalEventType(input.eventType)
   if (isTerminal(state)) return accepted(emit(session, draftOf(input, input.commandId)).eventId)
-  if (terminalStatusOf(type)) return accepted(endWith(session, { ...draftOf(input, null), nodeName: 'playbook' }))
+  if (terminalStatusOf(type))
+    return accepted(endWith(session, { ...draftOf(input, null), nodeName: 'playbook' }))
   if (!COMMAND_EVENTS.has(type)) return accepted(emit(session, draftOf(input, input.commandId)).eventId)
   const found = findCommand(state, input)
   if (typeof found === 'string') return refused('invalid', found)
@@ -48,7 +53,12 @@ export const recordReport = (session: Session, input: ReportInput): Reply => {
   return recordCommandEvent(session, input, type, found)
 }
 
-const recordCommandEvent = (session: Session, input: ReportInput, type: string, command: CommandState): Reply => {
+const recordCommandEvent = (
+  session: Session,
+  input: ReportInput,
+  type: string,
+  command: CommandState,
+): Reply => {
   const lost = leaseProblem(command, input, type)
   if (lost) return lost
   if (command.workerId === null && input.workerId !== null) {
@@ -61,7 +71,8 @@ const recordCommandEvent = (session: Session, input: ReportInput, type: string, 
   const wasParked = command.parked
   const { eventId } = emit(session, draftOf(input, command.commandId))
   if (type === EVENT.commandCompleted && command.parked && !wasParked) parkCommand(session, command, input)
-  else if (ENDING_EVENTS.has(type) || (wasParked && CALL_EVENTS.has(type))) endCommand(session, command, type, input, eventId)
+  else if (ENDING_EVENTS.has(type) || (wasParked && CALL_EVENTS.has(type)))
+    endCommand(session, command, type, input, eventId)
   return accepted(eventId)
 }
 
@@ -78,13 +89,26 @@ const parkCommand = (session: Session, command: CommandState, input: ReportInput
   })
 }
 
-const endCommand = (session: Session, command: CommandState, type: string, input: ReportInput, eventId: string): void => {
+const endCommand = (
+  session: Session,
+  command: CommandState,
+  type: string,
+  input: ReportInput,
+  eventId: string,
+): void => {
   const result = resultOf(input, '')
   const outcome =
-    type === EVENT.commandCompleted || type === EVENT.callDone ? completedOutcome(result, input.status) : failedOutcome(result, null)
+    type === EVENT.commandCompleted || type === EVENT.callDone
+      ? completedOutcome(result, input.status)
+      : failedOutcome(result, null)
   session.changes.push({ eventId: command.eventId, status: outcome.ok ? 'COMPLETED' : 'FAILED' })
   session.trigger = eventId
-  applyExports(session, command.step, isObject(input.context) ? input.context : {}, outcome.data === undefined ? command.early?.data : outcome.data)
+  applyExports(
+    session,
+    command.step,
+    isObject(input.context) ? input.context : {},
+    outcome.data === undefined ? command.early?.data : outcome.data,
+  )
   advance(session, command.step)
 }
 
@@ -92,7 +116,8 @@ const endCommand = (session: Session, command: CommandState, type: string, input
 const findCommand = (state: State, input: ReportInput): CommandState | string | undefined => {
   if (input.commandId !== null) return state.commands.get(input.commandId)
   const open = [...state.commands.values()].filter((command) => command.step === input.step)
-  if (open.length > 1) return `Step '${input.step}' has ${open.length} open commands; name one with command_id`
+  if (open.length > 1)
+    return `Step '${input.step}' has ${open.length} open commands; name one with command_id`
   return open[0]
 }
 

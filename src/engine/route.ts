@@ -23,13 +23,15 @@ export const routeStep = (session: Session, name: string): void => {
   const step = session.graph.step(name)
   const run = stepOf(session.state, name)
   session.trigger = run.settledBy
-  if (run.outcome === 'ok') applySet(session, name, 'set', step.set, scopeOf(session, outcomeLocals(session, step, run)))
+  if (run.outcome === 'ok')
+    applySet(session, name, 'set', step.set, scopeOf(session, outcomeLocals(session, step, run)))
   // The step's own `set` is visible to its guards; sets of sibling arcs are not.
   const scope = scopeOf(session, outcomeLocals(session, step, run))
   const fired = fireArcs(step, run, scope)
   for (const index of fired) {
     const arc = step.arcs[index]
-    if (arc && arc.set.length > 0) applySet(session, name, `arc:${index}`, arc.set, scopeOf(session, outcomeLocals(session, step, run)))
+    if (arc && arc.set.length > 0)
+      applySet(session, name, `arc:${index}`, arc.set, scopeOf(session, outcomeLocals(session, step, run)))
   }
   recordExit(session, step, run, fired)
 }
@@ -56,7 +58,8 @@ const readsOutcome = (arc: Arc, step: string): boolean => {
 }
 
 const outcomeLocals = ({ environment }: Session, step: Step, run: StepState): Locals => {
-  if (run.outcome === 'bypassed') return { event: { name: eventName('step.skipped'), step: step.name, status: 'skipped' } }
+  if (run.outcome === 'bypassed')
+    return { event: { name: eventName('step.skipped'), step: step.name, status: 'skipped' } }
   const failed = run.outcome === 'error'
   const value = stepView(run, step.body.kind === 'pipeline', environment.resolve)
   const name = failed ? eventName('call.error') : eventName(step.loop ? 'loop.done' : 'call.done')
@@ -76,7 +79,12 @@ const recordExit = (session: Session, step: Step, run: StepState, fired: readonl
   const failed = run.outcome === 'error'
   const handled = failed && !strayed && (fired.length > 0 || step.onError === 'continue')
   const failedAlone = failed && step.onError !== 'continue'
-  const error = strayed && !failedAlone ? `No arc of step '${step.name}' matched` : failed ? (run.error?.message ?? 'failed') : null
+  const error =
+    strayed && !failedAlone
+      ? `No arc of step '${step.name}' matched`
+      : failed
+        ? (run.error?.message ?? 'failed')
+        : null
   const status = failed || strayed ? 'FAILED' : 'COMPLETED'
   const context: Record<string, Json> = { next, run: run.run }
   if (dead.length > 0) context['dead'] = dead

@@ -22,12 +22,17 @@ export interface ScopeOptions {
 
 const NO_LOCALS: Locals = {}
 
-export const createScope = (graph: Graph, state: State, { now, uuid, resolve, locals = NO_LOCALS }: ScopeOptions): Scope => {
+export const createScope = (
+  graph: Graph,
+  state: State,
+  { now, uuid, resolve, locals = NO_LOCALS }: ScopeOptions,
+): Scope => {
   const variable = (name: string): unknown => {
     if (Object.hasOwn(locals, name)) return locals[name]
     if (name === 'execution_id') return state.executionId
     if (name === 'catalog_id') return state.catalogId
-    if (name === 'job') return { uuid: state.executionId, id: state.executionId, execution_id: state.executionId }
+    if (name === 'job')
+      return { uuid: state.executionId, id: state.executionId, execution_id: state.executionId }
     if (Object.hasOwn(state.vars, name)) return state.vars[name]
     const result = stepResult(graph, state, resolve, name)
     if (result !== undefined) return result
@@ -56,7 +61,9 @@ export const createScope = (graph: Graph, state: State, { now, uuid, resolve, lo
 
 const stepResult = (graph: Graph, state: State, resolve: Resolve, name: string): unknown => {
   const step = state.steps.get(name)
-  return step?.data === undefined ? undefined : stepView(step, graph.step(name).body.kind === 'pipeline', resolve)
+  return step?.data === undefined
+    ? undefined
+    : stepView(step, graph.step(name).body.kind === 'pipeline', resolve)
 }
 
 const stepsView = (state: State): View => ({
@@ -73,7 +80,12 @@ const stepsView = (state: State): View => ({
 })
 
 /** Every variable by name, as plain data: what `{{ ctx }}` is, and what code that asks for the context gets. */
-export const wholeContext = (graph: Graph, state: State, resolve: Resolve, locals: Locals = NO_LOCALS): JsonObject => {
+export const wholeContext = (
+  graph: Graph,
+  state: State,
+  resolve: Resolve,
+  locals: Locals = NO_LOCALS,
+): JsonObject => {
   const results = [...state.steps.keys()].flatMap((name): [string, Json][] => {
     const value = stepResult(graph, state, resolve, name)
     return value === undefined ? [] : [[name, plainOf(value)]]
@@ -89,4 +101,5 @@ export const wholeContext = (graph: Graph, state: State, resolve: Resolve, local
   }
 }
 
-export const plainOf = (value: unknown): Json => (isView(value) ? value.plain() : ((value as Json | undefined) ?? null))
+export const plainOf = (value: unknown): Json =>
+  isView(value) ? value.plain() : ((value as Json | undefined) ?? null)

@@ -116,4 +116,9 @@ export const emit = (session: Session, draft: EventDraft): EventRecord => {
 }
 
 export const scopeOf = ({ graph, state, environment }: Session, locals?: Locals): Scope =>
-  createScope(graph, state, { now: environment.now, uuid: environment.uuid, resolve: environment.resolve, ...(locals ? { locals } : {}) })
+  createScope(graph, state, {
+    now: environment.now,
+    uuid: environment.uuid,
+    resolve: environment.resolve,
+    ...(locals ? { locals } : {}),
+  })

@@ -55,7 +55,10 @@ const entryLoopProblem = (session: Session): Reply | null => {
     return null
   }
   if (Array.isArray(value)) return null
-  return refused('invalid', `${playbook.entry} step loop.in must resolve to a JSON array, got: ${typeWord(value)}`)
+  return refused(
+    'invalid',
+    `${playbook.entry} step loop.in must resolve to a JSON array, got: ${typeWord(value)}`,
+  )
 }
 
 const typeWord = (value: Json): string => {
@@ -68,7 +71,10 @@ const typeWord = (value: Json): string => {
  * those in the payload never. A default that reads itself sees the payload, one that reads another default sees
  * it rendered. Text instead of a mapping says which default cannot be rendered, and why.
  */
-const effectiveWorkload = (session: Session, { payload, catalogId, path }: StartInput): JsonObject | string => {
+const effectiveWorkload = (
+  session: Session,
+  { payload, catalogId, path }: StartInput,
+): JsonObject | string => {
   const { environment, state, graph } = session
   const defaults = graph.playbook.workload
   const keys = [...new Set([...Object.keys(defaults), ...Object.keys(payload)])]
@@ -87,7 +93,14 @@ const effectiveWorkload = (session: Session, { payload, catalogId, path }: Start
   const all = (): JsonObject => Object.fromEntries(keys.map((key) => [key, valueOf(key) ?? null]))
   const workload: View = { [VIEW]: true, get: valueOf, plain: all }
   const job = { uuid: state.executionId, id: state.executionId, execution_id: state.executionId }
-  const facts = { execution_id: state.executionId, catalog_id: catalogId, job, payload, input: payload, workload }
+  const facts = {
+    execution_id: state.executionId,
+    catalog_id: catalogId,
+    job,
+    payload,
+    input: payload,
+    workload,
+  }
   const fixed = new Map<string, unknown>(Object.entries(facts))
   const scope: Scope = {
     now: environment.now,

@@ -212,4 +212,5 @@ export const stepOf = (state: State, name: string): StepState => {
   return step
 }
 
-export const textOr = (value: Json | undefined, fallback: string): string => (typeof value === 'string' ? value : fallback)
+export const textOr = (value: Json | undefined, fallback: string): string =>
+  typeof value === 'string' ? value : fallback

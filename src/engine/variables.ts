@@ -22,7 +22,13 @@ interface Write {
 }
 
 /** Renders all entries against one snapshot, then writes them together. */
-export const applySet = (session: Session, step: string, source: string, entries: readonly SetEntry[], scope: Scope): void => {
+export const applySet = (
+  session: Session,
+  step: string,
+  source: string,
+  entries: readonly SetEntry[],
+  scope: Scope,
+): void => {
   if (entries.length === 0) return
   const rendered = entries.map((entry) => ({ path: entry.path, value: renderEntry(entry, scope) }))
   writeVariables(session, step, source, rendered)
@@ -33,18 +39,27 @@ const renderEntry = ({ path, value }: SetEntry, scope: Scope): Json => {
     return renderValue(value, scope)
   } catch (error) {
     if (error instanceof ResultNeeded) throw error
-    throw new Error(`set ${path.join('.')}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`set ${path.join('.')}: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
 }
 
 /** Applies what the worker wrote while it ran the command: bare and `ctx.` keys, dots nest. */
-export const applyExports = (session: Session, step: string, context: JsonObject, data: Json | undefined): void => {
+export const applyExports = (
+  session: Session,
+  step: string,
+  context: JsonObject,
+  data: Json | undefined,
+): void => {
   const updates = exportsBeside(context) ?? (isObject(data) ? data['_context_updates'] : undefined)
   if (!isObject(updates)) return
   const writes = Object.keys(updates).flatMap((key): Write[] => {
     const path = key.split('.')
     if (path[0] === 'iter' || path[0] === 'step') return []
-    return [{ path: path[0] === 'ctx' && path.length > 1 ? path.slice(1) : path, value: updates[key] ?? null }]
+    return [
+      { path: path[0] === 'ctx' && path.length > 1 ? path.slice(1) : path, value: updates[key] ?? null },
+    ]
   })
   if (writes.length > 0) writeVariables(session, step, 'export', writes)
 }
@@ -59,23 +74,33 @@ const exportsBeside = (context: JsonObject): Json | undefined => {
 /** Variables that come from outside the playbook. */
 export const writeFromOutside = (session: Session, { values, source }: VariablesInput): Reply => {
   const { state } = session
-  if (isTerminal(state)) return refused('conflict', `Execution ${state.executionId} is already ${state.status}`)
+  if (isTerminal(state))
+    return refused('conflict', `Execution ${state.executionId} is already ${state.status}`)
   const writes = Object.keys(values).map((key) => ({ path: [key], value: values[key] ?? null }))
   return accepted(writeVariables(session, null, source, writes))
 }
 
-const writeVariables = (session: Session, step: string | null, source: string, writes: readonly Write[]): string => {
+const writeVariables = (
+  session: Session,
+  step: string | null,
+  source: string,
+  writes: readonly Write[],
+): string => {
   const values = new Map<string, Json>()
   for (const { path, value } of writes) {
     const [root = '', ...rest] = path
-    const current = rest.length === 0 ? null : values.has(root) ? values.get(root) : visibleValue(session, root)
+    const current =
+      rest.length === 0 ? null : values.has(root) ? values.get(root) : visibleValue(session, root)
     values.set(root, withNested(current, rest, value))
   }
   return emit(session, {
     eventType: EVENT.contextUpdated,
     nodeName: step,
     status: 'CONTEXT',
-    result: { status: 'CONTEXT', context: { step, gen: session.trigger, source, values: Object.fromEntries(values) } },
+    result: {
+      status: 'CONTEXT',
+      context: { step, gen: session.trigger, source, values: Object.fromEntries(values) },
+    },
   }).eventId
 }
 

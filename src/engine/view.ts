@@ -18,7 +18,8 @@ import type { StepState } from './state.ts'
 const SELF_NAMES = new Set(['data', 'result', 'context'])
 const OUTPUT_NAMES = new Set(['data', 'result', 'response'])
 
-const own = (data: JsonObject, key: string): Json | undefined => (Object.hasOwn(data, key) ? data[key] : undefined)
+const own = (data: JsonObject, key: string): Json | undefined =>
+  Object.hasOwn(data, key) ? data[key] : undefined
 
 /** Data of a step or task; anything but a mapping is its own view. */
 export const dataView = (data: Json): unknown => {
@@ -79,7 +80,8 @@ export const stepView = (step: StepState, isPipeline: boolean, resolve: Resolve)
   const { data } = step
   if (data === undefined) return undefined
   if (step.looped && isObject(data)) return loopView(data)
-  const viewOf = (value: Json): unknown => (isPipeline && isObject(value) ? pipelineView(value) : dataView(value))
+  const viewOf = (value: Json): unknown =>
+    isPipeline && isObject(value) ? pipelineView(value) : dataView(value)
   const ref = referenceOf(data)
   return ref === null ? viewOf(data) : referenceView(data as JsonObject, ref, resolve, viewOf)
 }
@@ -108,7 +110,9 @@ export const outputView = (step: StepState, value: unknown): View => {
 const isView = (value: unknown): value is View => typeof value === 'object' && value !== null && VIEW in value
 
 export const errorValue = (error: ToolError | null): Json =>
-  error ? { ...error, status: error.http_status ?? null } : { kind: 'unknown', code: 'UNKNOWN', message: 'failed', retryable: false }
+  error
+    ? { ...error, status: error.http_status ?? null }
+    : { kind: 'unknown', code: 'UNKNOWN', message: 'failed', retryable: false }
 
 const DONE_NAMES = new Set(['step.done', 'step.exit'])
 
@@ -125,6 +129,13 @@ export const eventName = (name: 'call.done' | 'loop.done' | 'call.error' | 'step
 /** The stored envelope, behind `steps.<name>`. */
 export const envelopeOf = (step: StepState): Json => {
   const failed = step.outcome === 'error'
-  const inner = { status: failed ? 'error' : 'success', data: step.data ?? null, ...(failed ? { error: errorValue(step.error) } : {}) }
-  return { status: failed ? 'FAILED' : 'COMPLETED', context: { result: { status: inner.status, context: inner } } }
+  const inner = {
+    status: failed ? 'error' : 'success',
+    data: step.data ?? null,
+    ...(failed ? { error: errorValue(step.error) } : {}),
+  }
+  return {
+    status: failed ? 'FAILED' : 'COMPLETED',
+    context: { result: { status: inner.status, context: inner } },
+  }
 }

@@ -63,7 +63,8 @@ export const SERVER_POOL = 'noetl.server'
 /** Not a pool of workers: whoever delivers timers waits for it. */
 export const TIMER_POOL = 'noetl.timers'
 
-export const poolOf = (state: State, toolKind: string): string => (toolKind === CHILD_KIND ? SERVER_POOL : state.pool)
+export const poolOf = (state: State, toolKind: string): string =>
+  toolKind === CHILD_KIND ? SERVER_POOL : state.pool
 
 /** One row changes once per statement: the last change counts. */
 const lastChanges = (changes: readonly CommandChange[]): ReadonlyMap<string, CommandChange> =>

@@ -27,7 +27,10 @@ export const createChildren = (core: Core) => ({
     const config = isObject(command.context.tool_config) ? command.context.tool_config : {}
     const depth = Number(command.meta['depth'] ?? 0) + 1
     if (depth > MAX_DEPTH) {
-      throw new ProblemError('invalid', `Playbooks are nested ${depth} deep; ${MAX_DEPTH} is the limit. Does this playbook run itself?`)
+      throw new ProblemError(
+        'invalid',
+        `Playbooks are nested ${depth} deep; ${MAX_DEPTH} is the limit. Does this playbook run itself?`,
+      )
     }
     const playbook = await childPlaybook(core, config)
     const waits = waitMsOf(config)
@@ -50,13 +53,21 @@ const childPlaybook = (core: Core, config: JsonObject): Promise<RegisteredPlaybo
   const catalogId = parseId(config['catalog_id'])
   if (catalogId !== null) return core.playbooks.byId(catalogId)
   const { path, version } = config
-  if (typeof path !== 'string' || path === '') throw new ProblemError('invalid', "A playbook tool needs 'path' or 'catalog_id'")
-  return core.playbooks.byPath(path, parseVersion(typeof version === 'number' || typeof version === 'string' ? version : null))
+  if (typeof path !== 'string' || path === '')
+    throw new ProblemError('invalid', "A playbook tool needs 'path' or 'catalog_id'")
+  return core.playbooks.byPath(
+    path,
+    parseVersion(typeof version === 'number' || typeof version === 'string' ? version : null),
+  )
 }
 
 /** Null when the parent does not wait. */
 const waitMsOf = (config: JsonObject): number | null => {
-  const mode = isGiven(config['return_step']) ? 'return_step' : isTrue(config['return_result']) ? 'return_result' : null
+  const mode = isGiven(config['return_step'])
+    ? 'return_step'
+    : isTrue(config['return_result'])
+      ? 'return_result'
+      : null
   if (mode === null) return null
   const seconds = Number(config['timeout'] ?? config['timeout_seconds'] ?? DEFAULT_WAIT_SECONDS[mode])
   return Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : DEFAULT_WAIT_SECONDS[mode] * 1000
@@ -64,7 +75,8 @@ const waitMsOf = (config: JsonObject): number | null => {
 
 const isGiven = (value: Json | undefined): boolean => typeof value === 'string' && value !== ''
 
-const isTrue = (value: Json | undefined): boolean => value === true || (typeof value === 'string' && value.toLowerCase() === 'true')
+const isTrue = (value: Json | undefined): boolean =>
+  value === true || (typeof value === 'string' && value.toLowerCase() === 'true')
 
 const childPayload = (config: JsonObject, args: JsonObject): JsonObject => {
   if (Object.keys(args).length > 0) return args

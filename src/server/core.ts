@@ -64,7 +64,11 @@ export interface Core {
     input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>,
   ): Promise<Told & { executionId: string }>
   /** Starts an execution under an id that was fixed before; starting it again changes nothing and is refused. */
-  startAs(executionId: string, playbook: RegisteredPlaybook, input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>): Promise<Told>
+  startAs(
+    executionId: string,
+    playbook: RegisteredPlaybook,
+    input: Omit<StartInput, 'type' | 'catalogId' | 'path' | 'version'>,
+  ): Promise<Told>
   /** Hands an input to an execution. The answer comes after its events are on disk. */
   tell(executionId: string, input: Input): Promise<Told>
   /** Like `tell`, but a refusal is thrown as a ProblemError. */

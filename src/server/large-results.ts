@@ -18,7 +18,7 @@ import { insertResult, readResult } from '../store/results.ts'
 import type { Shards } from '../store/shards.ts'
 
 /** Data of a result up to this size stays in its event. */
-export const INLINE_LIMIT = 100 * 1024
+const INLINE_LIMIT = 100 * 1024
 /** A command's context up to this size stays in its event. */
 export const CONTEXT_LIMIT = 512 * 1024
 const AT_HAND_BYTES = 128 * 1024 * 1024
@@ -45,7 +45,15 @@ interface Held {
   readonly bytes: number
 }
 
-export const createLargeResults = ({ shards, sealer, nextId }: { shards: Shards; sealer: Sealer; nextId: NextId }): LargeResults => {
+export const createLargeResults = ({
+  shards,
+  sealer,
+  nextId,
+}: {
+  shards: Shards
+  sealer: Sealer
+  nextId: NextId
+}): LargeResults => {
   const held = new Map<string, Held>()
   let heldBytes = 0
 
@@ -86,13 +94,20 @@ export const createLargeResults = ({ shards, sealer, nextId }: { shards: Shards;
     store,
     resolve: (ref) => {
       const entry = held.get(ref)
-      if (entry && entry.data === undefined) throw new Error(`missing_reference: the result ${ref} does not exist any more`)
+      if (entry && entry.data === undefined)
+        throw new Error(`missing_reference: the result ${ref} does not exist any more`)
       return entry?.data
     },
     fetch: async (ref) => {
       const reference = parseReference(ref)
-      const row = reference?.kind === 'stored' ? await readResult(shards.of(reference.executionId), reference) : null
-      hold(ref, row ? { data: parseJson(sealer.open(row.data)) as Json, bytes: row.bytes } : { data: undefined, bytes: 0 })
+      const row =
+        reference?.kind === 'stored' ? await readResult(shards.of(reference.executionId), reference) : null
+      hold(
+        ref,
+        row
+          ? { data: parseJson(sealer.open(row.data)) as Json, bytes: row.bytes }
+          : { data: undefined, bytes: 0 },
+      )
     },
     externalise: async (executionId, step, context, selected) => {
       const result = isObject(context) ? context['result'] : undefined
@@ -101,7 +116,14 @@ export const createLargeResults = ({ shards, sealer, nextId }: { shards: Shards;
       const data = inner['data'] ?? null
       if (!isLargerThan(data, INLINE_LIMIT)) return context
       const stored = await store(executionId, step, data)
-      return { ...context, result: { ...result, context: { ...inner, data: markerOf(data, { ...stored, selected }) }, reference: referenceFact(data, stored) } }
+      return {
+        ...context,
+        result: {
+          ...result,
+          context: { ...inner, data: markerOf(data, { ...stored, selected }) },
+          reference: referenceFact(data, stored),
+        },
+      }
     },
   }
 }

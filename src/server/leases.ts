@@ -34,7 +34,7 @@ export interface Leases {
 }
 
 export const createLeases = (core: Core): Leases => {
-  const { shards, sealer, dispatcher, leaseSeconds } = core
+  const { shards, dispatcher, leaseSeconds } = core
 
   /** Records a lease taken on a row; null when the execution has moved on meanwhile. */
   const record = async (database: Database, row: LeasedRow, workerId: string): Promise<Leased | null> => {

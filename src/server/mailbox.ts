@@ -261,7 +261,10 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     const claimed: LeasedCommand[] = []
     for (const issued of session.issued) {
       const commandId = commandIdOf(issued.meta, undefined) ?? ''
-      if (!session.state.commands.has(commandId) || !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? ''))
+      if (
+        !session.state.commands.has(commandId) ||
+        !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? '')
+      )
         continue
       decide(session, { type: 'claim', commandId, workerId: slots.workerId, leaseToken: LOCAL_TOKEN })
       claimed.push(toLeasedCommand(issued, { commandId, leaseToken: LOCAL_TOKEN, attempt: 1 }))
@@ -283,7 +286,10 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
 const isReport = (input: Input): input is ReportInput => input.type === 'report'
 
 /** Where this commit put work that somebody must fetch. */
-const waitingPools = ({ state, issued, changes, timers }: Session, local: readonly LeasedCommand[]): ReadonlySet<string> => {
+const waitingPools = (
+  { state, issued, changes, timers }: Session,
+  local: readonly LeasedCommand[],
+): ReadonlySet<string> => {
   const pools = new Set<string>()
   const taken = new Set(local.map((command) => command.eventId))
   for (const event of issued) if (!taken.has(event.eventId)) pools.add(poolOf(state, event.nodeType ?? ''))

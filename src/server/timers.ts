@@ -32,13 +32,18 @@ export interface Timers extends Service {
 
 export const createTimers = (core: Core): Timers => {
   const deliver = async (database: Database, timer: TimerRow): Promise<void> => {
-    const commandId = String(timer.payload['command_id'])
+    const commandId = textOf(timer, 'command_id')
     if (timer.kind === 'command_timeout') {
-      await core.tell(timer.execution_id, { type: 'timeout', commandId, timeoutMs: Number(timer.payload['timeout_ms']) })
+      await core.tell(timer.execution_id, {
+        type: 'timeout',
+        commandId,
+        timeoutMs: Number(timer.payload['timeout_ms']),
+      })
     }
     if (timer.kind === 'child_ended') {
-      const input = await childInput(core, database, timer.execution_id, String(timer.payload['parent_execution_id']), commandId)
-      if (input) await core.tell(String(timer.payload['parent_execution_id']), input)
+      const parentId = textOf(timer, 'parent_execution_id')
+      const input = await childInput(core, database, timer.execution_id, parentId, commandId)
+      if (input) await core.tell(parentId, input)
     }
     await deleteTimers(database, [timer.timer_id])
   }
@@ -55,6 +60,9 @@ export const createTimers = (core: Core): Timers => {
 
   return { runOnce, ...createWaitingService(core, runOnce) }
 }
+
+const textOf = ({ payload }: TimerRow, key: string): string =>
+  typeof payload[key] === 'string' ? payload[key] : ''
 
 /** Runs when a timer was set in this process, and now and then for those of other processes. */
 const createWaitingService = (core: Core, runOnce: () => Promise<number>): Service => {
@@ -82,7 +90,13 @@ const createWaitingService = (core: Core, runOnce: () => Promise<number>): Servi
 }
 
 /** What the parent is told of its child; null when the parent's command cannot be found any more. */
-const childInput = async (core: Core, database: Database, childId: string, parentId: string, commandId: string): Promise<ChildInput | null> => {
+const childInput = async (
+  core: Core,
+  database: Database,
+  childId: string,
+  parentId: string,
+  commandId: string,
+): Promise<ChildInput | null> => {
   const loaded = await loadState(database, childId, core.sealer)
   if (!loaded?.state.status) return null
   const { state } = loaded
@@ -110,7 +124,9 @@ const dataOf = (run: StepState, isPipeline: boolean): Json =>
 
 /** The child's step whose data the parent asked for. */
 const wantedStep = async (core: Core, parentId: string, commandId: string): Promise<string | null> => {
-  const eventId = commandId.split(':').find((part, index, parts) => index === parts.length - (parts.at(-1)?.startsWith('i') ? 2 : 1))
+  const eventId = commandId
+    .split(':')
+    .find((part, index, parts) => index === parts.length - (parts.at(-1)?.startsWith('i') ? 2 : 1))
   const database = core.shards.of(parentId)
   const row = eventId === undefined ? null : await readCommand(database, eventId)
   const issued = row && (await readIssued(core, database, row))

@@ -36,7 +36,7 @@ const givenArguments = (args: Arguments, from = 0): GivenArguments => ({
   names: args.named.map((one) => one.name),
 })
 
-export const lookUp = (
+const lookUp = (
   compilation: Compilation,
   kind: 'filter' | 'test' | 'function',
   name: string,

@@ -5,7 +5,7 @@ import type { Budget } from './limits.ts'
 import { VIEW, type View } from './scope.ts'
 import type { Value } from './values.ts'
 
-export const LOOP: unique symbol = Symbol('loop')
+const LOOP: unique symbol = Symbol('loop')
 
 export interface LoopState extends View {
   readonly [LOOP]: true

@@ -7,7 +7,10 @@ import { playbookText, useProduct } from '../support/playbook-run.ts'
 const product = useProduct()
 const { get, post, refusal, run, warnings } = product
 
-const MINIMAL = playbookText({ path: 'conformance/minimal', steps: '- { step: start, tool: { kind: noop } }' })
+const MINIMAL = playbookText({
+  path: 'conformance/minimal',
+  steps: '- { step: start, tool: { kind: noop } }',
+})
 
 const expectRefused = async (steps: string, ...codes: string[]): Promise<void> => {
   const { status, codes: found } = await refusal(steps)
@@ -45,9 +48,10 @@ test('case 4: a workflow without start and without entry_step is refused with NO
 
 test('case 5: two steps of one name are refused with DUPLICATE_STEP', async () => {
   await expectRefused(
-    `- { step: start, next: a }
-     - { step: a }
-     - { step: a }`.replaceAll('     -', '-'),
+    `
+    - { step: start, next: a }
+    - { step: a }
+    - { step: a }`,
     'DUPLICATE_STEP',
   )
 })
@@ -66,7 +70,10 @@ test('case 7: a step with case is refused with CASE_NOT_ALLOWED before everythin
     - { step: start, tool: [] }
     - { step: a, case: [x], tool: { kind: noop } }`)
   expect(status).toBe(422)
-  expect(problems[0]).toMatchObject({ code: 'CASE_NOT_ALLOWED', message: expect.stringContaining("'a'") as string })
+  expect(problems[0]).toMatchObject({
+    code: 'CASE_NOT_ALLOWED',
+    message: expect.stringContaining("'a'") as string,
+  })
   expect(problems.map(({ code }) => code)).toContain('PIPELINE_EMPTY')
 })
 
@@ -80,7 +87,10 @@ test('case 9: an empty pipeline is refused with PIPELINE_EMPTY', async () => {
 })
 
 test('case 10: a pipeline item with two labels is refused with PIPELINE_ITEM_SHAPE', async () => {
-  await expectRefused('- { step: start, tool: [ { a: { kind: noop }, b: { kind: noop } } ] }', 'PIPELINE_ITEM_SHAPE')
+  await expectRefused(
+    '- { step: start, tool: [ { a: { kind: noop }, b: { kind: noop } } ] }',
+    'PIPELINE_ITEM_SHAPE',
+  )
 })
 
 test('case 11: an unknown tool kind is refused with the known ones', async () => {
@@ -139,7 +149,10 @@ test('case 16: next with a step and no arcs is one arc; with neither it is refus
     - { step: start, tool: { kind: noop }, next: { step: b } }
     - { step: b, tool: { kind: noop } }`)
   expect({ status, runs }).toEqual({ status: 'COMPLETED', runs: ['start', 'b'] })
-  await expectRefused('- { step: start, tool: { kind: noop }, next: { spec: { mode: inclusive } } }', 'NEXT_ARCS')
+  await expectRefused(
+    '- { step: start, tool: { kind: noop }, next: { spec: { mode: inclusive } } }',
+    'NEXT_ARCS',
+  )
 })
 
 test('case 17: flat items and labels as keys give identical results', async () => {

@@ -6,7 +6,10 @@ import { useProduct } from '../support/playbook-run.ts'
 const { refusal, run } = useProduct()
 
 /** The value as a single tool gets it (rendered by the server) and as a task gets it (rendered by the worker). */
-const rendered = async (value: string, workload = '{}'): Promise<readonly [Json | undefined, Json | undefined]> => {
+const rendered = async (
+  value: string,
+  workload = '{}',
+): Promise<readonly [Json | undefined, Json | undefined]> => {
   const { data } = await run({
     top: `workload: ${workload}`,
     steps: `
@@ -53,11 +56,18 @@ test('case 27: a lone expression keeps its type, anything around it makes text',
 })
 
 test('case 28: tojson gives text, fromjson a structure', async () => {
-  await expectBoth('["{{ obj | tojson }}", "{{ txt | fromjson }}"]', ['{"b":1,"a":[2]}', { c: [3] }], `{ obj: { b: 1, a: [2] }, txt: '{"c": [3]}' }`)
+  await expectBoth(
+    '["{{ obj | tojson }}", "{{ txt | fromjson }}"]',
+    ['{"b":1,"a":[2]}', { c: [3] }],
+    `{ obj: { b: 1, a: [2] }, txt: '{"c": [3]}' }`,
+  )
 })
 
 test('case 29: what is missing is null, empty or false and never an error', async () => {
-  await expectBoth('["{{ missing.deep.path }}", "<{{ missing.deep.path }}>", "{{ missing.deep | default(3) }}"]', [null, '<>', 3])
+  await expectBoth(
+    '["{{ missing.deep.path }}", "<{{ missing.deep.path }}>", "{{ missing.deep | default(3) }}"]',
+    [null, '<>', 3],
+  )
   const { status, skipped } = await run(`
     - { step: start, tool: { kind: noop }, next: a }
     - { step: a, when: "{{ missing.deep.path }}", tool: { kind: noop } }`)
@@ -65,11 +75,24 @@ test('case 29: what is missing is null, empty or false and never an error', asyn
 })
 
 test('case 30: null is defined, is none, and takes the default', async () => {
-  await expectBoth(`["{{ x is none }}", "{{ x is defined }}", "{{ x | default('d') }}"]`, [true, true, 'd'], '{ x: null }')
+  await expectBoth(
+    `["{{ x is none }}", "{{ x is defined }}", "{{ x | default('d') }}"]`,
+    [true, true, 'd'],
+    '{ x: null }',
+  )
 })
 
 test('case 31: conditions work without braces, by truth of the value, and know the texts that mean no', async () => {
-  const guards = ['x > 3', '{{ a and b }}', '{{ t0 }}', '{{ t1 }}', '{{ t2 }}', '{{ t3 }}', '{{ t4 }}', '{{ yes }}']
+  const guards = [
+    'x > 3',
+    '{{ a and b }}',
+    '{{ t0 }}',
+    '{{ t1 }}',
+    '{{ t2 }}',
+    '{{ t3 }}',
+    '{{ t4 }}',
+    '{{ yes }}',
+  ]
   const arcs = guards.map((when, index) => `{ step: g${index}, when: "${when}" }`).join(', ')
   const { runs } = await run({
     top: `workload: { x: 4, a: true, b: req-1, t0: "False", t1: "no", t2: "off", t3: "0", t4: "[]", yes: "yes" }`,
@@ -122,5 +145,7 @@ test('case 36: a long id keeps all its digits', async () => {
   )
   expect(executionId.length).toBeGreaterThanOrEqual(18)
   expect(data('start')).toEqual([executionId, '123456789012345678', 'str'])
-  expect(data('task')).toEqual({ only: [executionId, '123456789012345678', executionId, 'id 123456789012345678'] })
+  expect(data('task')).toEqual({
+    only: [executionId, '123456789012345678', executionId, 'id 123456789012345678'],
+  })
 })

@@ -74,7 +74,10 @@ test('case 24: a workbook reference takes the tool, the input of the step over i
   })
   expect(data('start')).toEqual({ n: 7, m: 1 })
   expect(data('list')).toEqual({ one: { n: 0, m: 2 }, two: 2 })
-  const unknown = await refusal({ top: WORKBOOK, steps: '- { step: start, tool: { kind: workbook, name: ad } }' })
+  const unknown = await refusal({
+    top: WORKBOOK,
+    steps: '- { step: start, tool: { kind: workbook, name: ad } }',
+  })
   expect(unknown.status).toBe(422)
   expect(unknown.text).toMatch(/'ad'.*add/)
 })

@@ -114,8 +114,11 @@ let paths = 0
 
 /** The text of a playbook; a bare text is its list of steps. */
 export const playbookText = (playbook: Playbook | string): string => {
-  const { steps, top = '', path = `conformance/case-${(paths += 1)}` } =
-    typeof playbook === 'string' ? { steps: playbook } : playbook
+  const {
+    steps,
+    top = '',
+    path = `conformance/case-${(paths += 1)}`,
+  } = typeof playbook === 'string' ? { steps: playbook } : playbook
   const head = `apiVersion: noetl.io/v2\nkind: Playbook\nmetadata: { name: case, path: ${path} }\n`
   return `${head}${top === '' ? '' : `${dedent(top)}\n`}workflow:\n${indent(dedent(steps), 2)}\n`
 }
@@ -129,7 +132,12 @@ export const useProduct = (): Product => {
   const dataDir = mkdtempSync(join(tmpdir(), 'noetl-conformance-'))
   beforeAll(async () => {
     database = await createTestDatabase()
-    stack = await startStack({ ...settings(database.url, dataDir), version: '0.0.0-test', log: silentLog, toolEnv: process.env })
+    stack = await startStack({
+      ...settings(database.url, dataDir),
+      version: '0.0.0-test',
+      log: silentLog,
+      toolEnv: process.env,
+    })
   })
   afterAll(async () => {
     await stack.stop()
@@ -143,7 +151,11 @@ export const useProduct = (): Product => {
     return { status: response.status, body: (text === '' ? {} : parseJson(text)) as JsonObject, text }
   }
   const post: Product['post'] = (path, body) =>
-    send(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    send(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
   const tryRegister = (playbook: Playbook | string): Promise<Answer> =>
     post('/api/catalog/register', { content: asText(playbook) })
   const register: Product['register'] = async (playbook) =>
@@ -152,7 +164,11 @@ export const useProduct = (): Product => {
     describeRun(executionId, await readLog(stack.core.shards.of(executionId), executionId))
   const start: Product['start'] = async (playbook, { payload = {}, pool } = {}) => {
     const catalog_id = await register(playbook)
-    const answer = await post('/api/execute', { catalog_id, payload, ...(pool === undefined ? {} : { execution_pool: pool }) })
+    const answer = await post('/api/execute', {
+      catalog_id,
+      payload,
+      ...(pool === undefined ? {} : { execution_pool: pool }),
+    })
     return textOf(expectOk(answer)['execution_id'])
   }
   const ended: Product['ended'] = async (executionId) => {
@@ -168,7 +184,9 @@ export const useProduct = (): Product => {
     register,
     refusal: async (playbook) => asRefusal(await tryRegister(playbook)),
     warnings: async (playbook) =>
-      (expectOk(await tryRegister(playbook))['warnings'] as unknown as { code: string }[]).map(({ code }) => code),
+      (expectOk(await tryRegister(playbook))['warnings'] as unknown as { code: string }[]).map(
+        ({ code }) => code,
+      ),
     start,
     ended,
     look,
@@ -219,7 +237,8 @@ const until = async (
       })
       const run = await look(executionId)
       if (isDone(run)) return run
-      if (performance.now() > deadline) throw new Error(`the execution does not get there:\n${listing(run.events)}`)
+      if (performance.now() > deadline)
+        throw new Error(`the execution does not get there:\n${listing(run.events)}`)
       await woken
     }
   } finally {
@@ -228,7 +247,9 @@ const until = async (
 }
 
 const listing = (events: readonly EventRecord[]): string =>
-  events.map((event) => `${event.position} ${event.eventType} ${event.nodeName} ${event.error ?? ''}`).join('\n')
+  events
+    .map((event) => `${event.position} ${event.eventType} ${event.nodeName} ${event.error ?? ''}`)
+    .join('\n')
 
 const describeRun = (executionId: string, events: readonly EventRecord[]): PlaybookRun => {
   const state = createState(executionId)
@@ -242,7 +263,9 @@ const describeRun = (executionId: string, events: readonly EventRecord[]): Playb
     result: end?.result?.context?.['data'] ?? null,
     events,
     runs: named(EVENT.stepEnter).map((event) => event.nodeName ?? ''),
-    skipped: named(EVENT.stepSkipped).map((event) => `${event.nodeName} ${textOf(event.result?.context?.['reason'] ?? event.meta['reason'])}`),
+    skipped: named(EVENT.stepSkipped).map(
+      (event) => `${event.nodeName} ${textOf(event.result?.context?.['reason'] ?? event.meta['reason'])}`,
+    ),
     commands: named(EVENT.commandIssued),
     state,
     data: (step) => state.steps.get(step)?.data,
@@ -250,7 +273,9 @@ const describeRun = (executionId: string, events: readonly EventRecord[]): Playb
 }
 
 const asRefusal = ({ status, body, text }: Answer): Refusal => {
-  const details = body['details'] as { problems?: (Refusal['problems'][number] & { severity: string })[] } | undefined
+  const details = body['details'] as
+    | { problems?: (Refusal['problems'][number] & { severity: string })[] }
+    | undefined
   const problems = (details?.problems ?? []).filter((problem) => problem.severity === 'error')
   return { status, problems, codes: problems.map(({ code }) => code), text }
 }

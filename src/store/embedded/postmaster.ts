@@ -66,7 +66,7 @@ export async function stopPostmaster(pid: number, clusterDir: string): Promise<v
   )
 }
 
-export function isPostmasterOf(pid: number, clusterDir: string): boolean {
+function isPostmasterOf(pid: number, clusterDir: string): boolean {
   if (processStart(pid) === null) return false
   const command = commandLine(pid)
   if (command === null) return false

@@ -6,7 +6,7 @@ import type { Frame } from '../frame.ts'
 import { charge } from '../limits.ts'
 import { asMapping, isTrue, item, kindOf, member, type Mapping, type Value } from '../values.ts'
 
-export const needMapping = (frame: Frame, value: Value, what: string): Mapping => {
+const needMapping = (frame: Frame, value: Value, what: string): Mapping => {
   const mapping = asMapping(value)
   if (mapping === undefined) return fault(`${what} needs a mapping, found ${kindOf(value)}`)
   charge(frame, Object.keys(mapping).length / 8)
