@@ -30,6 +30,7 @@ const context: CommandContext = {
 const actions: Actions = {
   up: async (flags) => (await import('./compose/up.ts')).up(flags, context),
   run: async (flags) => (await import('./compose/run.ts')).run(flags, context),
+  validate: async (flags) => (await import('./cli/validate.ts')).validatePlaybooks(flags, terminal),
   worker: async (flags) => (await import('./compose/worker.ts')).work(flags, context),
 }
 

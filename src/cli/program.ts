@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { errorLine, EXIT, Reported } from './failure.ts'
 import type { RunFlags } from './run.ts'
 import type { Terminal } from './terminal.ts'
+import type { ValidateFlags } from './validate.ts'
 
 export interface ServerFlags {
   readonly host?: string
@@ -29,6 +30,7 @@ export interface WorkerFlags {
 export interface Actions {
   readonly up: (flags: ServerFlags) => Promise<number>
   readonly run: (flags: RunFlags & ConnectFlags) => Promise<number>
+  readonly validate: (flags: ValidateFlags) => Promise<number>
   readonly worker: (flags: WorkerFlags) => Promise<number>
 }
 
@@ -60,6 +62,7 @@ export const runProgram = async ({ argv, version, terminal, actions }: ProgramOp
     .addHelpText('after', EXAMPLES)
   addUp(program, (flags) => finish(actions.up(flags)))
   addRun(program, (flags) => finish(actions.run(flags)))
+  addValidate(program, (flags) => finish(actions.validate(flags)))
   addWorker(program, (flags) => finish(actions.worker(flags)))
   try {
     await program.parseAsync([...argv], { from: 'user' })
@@ -80,6 +83,7 @@ Examples:
   noetl up                                        start everything on this machine
   noetl run examples/hello.yaml --set name=Ada    run a playbook and watch its steps
   noetl run examples/loop.yaml --json             the same for programs
+  noetl validate playbooks/*.yaml                 check files without running them
 
 Every flag of a command can be given by the environment, too: see its --help.`
 
@@ -149,6 +153,16 @@ Exit code: 0 completed, 1 failed, 2 not a valid playbook or flag, 3 cancelled.`,
 }
 
 const append = (value: string, former: readonly string[] = []): readonly string[] => [...former, value]
+
+const addValidate = (program: Command, action: Collect<ValidateFlags>): void => {
+  program
+    .command('validate')
+    .description('check playbook files without running them')
+    .argument('<files...>', 'the playbooks, YAML files')
+    .option('--json', 'print the problems as JSON')
+    .addHelpText('after', '\nExit code: 0 when every file is a valid playbook, 2 otherwise.')
+    .action((files: string[], { json }: { json?: boolean }) => action({ files, json: json ?? false }))
+}
 
 const addWorker = (program: Command, action: Collect<WorkerFlags>): void => {
   program

@@ -6,7 +6,6 @@
  * 3. With `--json` stdout holds exactly one JSON document.
  * 4. The first Ctrl-C asks the server to cancel; the execution's end is still shown.
  */
-import { readFileSync } from 'node:fs'
 import type { Client, ExecuteOptions } from '../client/client.ts'
 import type { ExecutionEnd } from '../client/answers.ts'
 import { isObject } from '../contract/json.ts'
@@ -18,6 +17,7 @@ import { durationText } from './duration.ts'
 import { errorLine, EXECUTION_EXIT, EXIT, Reported } from './failure.ts'
 import type { PayloadFlags } from './payload.ts'
 import { buildPayload } from './payload.ts'
+import { readText } from './read-text.ts'
 import { resultLines } from './result-lines.ts'
 import type { RunProgress } from './run-progress.ts'
 import type { Shown } from './show-execution.ts'
@@ -80,23 +80,6 @@ const start = async (client: Client, options: ExecuteOptions): Promise<string> =
     if (typeof details['execution_id'] === 'string') return details['execution_id']
     throw error
   }
-}
-
-const readText = (file: string): string => {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file))
-  } catch (error) {
-    throw new ProblemError('invalid', `${file} ${whyUnreadable(error)}`, { cause: error })
-  }
-}
-
-const whyUnreadable = (error: unknown): string => {
-  const code = (error as NodeJS.ErrnoException).code
-  if (code === 'ENOENT') return 'does not exist'
-  if (code === 'EISDIR') return 'is a directory, not a file'
-  if (code === 'EACCES') return 'may not be read by this user'
-  if (code === 'ERR_ENCODING_INVALID_ENCODED_DATA') return 'is not text (UTF-8)'
-  return `cannot be read: ${(error as Error).message}`
 }
 
 const checkPlaybook = (file: string, text: string, terminal: Terminal): Playbook => {

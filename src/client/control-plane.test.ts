@@ -50,7 +50,7 @@ test('leased commands arrive with every digit of their ids, and the lease is kno
   expect(requests[0]?.body).toEqual({ worker_id: 'w', pool: 'shared', max: 2, wait_ms: 100 })
 })
 
-test('an aborted lease request brings nothing (2)', async () => {
+test('an aborted lease request brings nothing (3)', async () => {
   const controller = new AbortController()
   const { url } = await startFakeServer(() => controller.abort())
   expect(await lease(url, controller.signal).leased).toEqual([])

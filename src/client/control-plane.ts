@@ -2,7 +2,8 @@
  * The control plane as a worker across the network sees it.
  *
  * 1. A report that the server refuses for its lease, or whose execution is unknown there, is `lost`.
- * 2. A lease request that is aborted brings nothing; the server hands back what it may have leased meanwhile.
+ * 2. A credential that is not found is null; every other refusal is an error.
+ * 3. A lease request that is aborted brings nothing; the server hands back what it may have leased meanwhile.
  */
 import type {
   CancelSignal,
@@ -12,7 +13,7 @@ import type {
   LeasedCommand,
   LeaseKey,
 } from '../contract/command.ts'
-import type { JsonObject } from '../contract/json.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { toReportEvent } from '../contract/report.ts'
 import { createTransport } from './transport.ts'
@@ -76,7 +77,31 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
         body: { worker_id: workerId, leases: leases.map(toWireLease) },
       })
     },
+    credential: async ({ executionId, alias, signal }) => {
+      const { signal: abort, release } = toAbortSignal(signal)
+      const query = new URLSearchParams({ include_data: 'true', execution_id: executionId })
+      try {
+        const path = `/api/credentials/${encodeURIComponent(alias)}?${query.toString()}`
+        const {
+          name,
+          type,
+          data = null,
+        } = (await transport.json('GET', path, { signal: abort })) as WireCredential
+        return { name, type, data }
+      } catch (error) {
+        if (error instanceof ProblemError && error.code === 'not_found') return null
+        throw error
+      } finally {
+        release()
+      }
+    },
   }
+}
+
+interface WireCredential {
+  readonly name: string
+  readonly type: string
+  readonly data?: Json
 }
 
 interface WireCommand {

@@ -72,6 +72,14 @@ export interface CommandReport {
   readonly exitCode?: number
 }
 
+/** A secret that an execution may use, as it is stored. */
+export interface Credential {
+  readonly name: string
+  /** Such as `postgres` or `bearer`; `keychain` when it comes from the keychain of the playbook. */
+  readonly type: string
+  readonly data: Json
+}
+
 export type HeartbeatStatus = 'ok' | 'cancelled' | 'lost'
 
 /** Names one lease: the command and the token that proves its holder. */
@@ -109,4 +117,11 @@ export interface ControlPlane {
 
   /** Hands back unstarted or aborted work. */
   release(request: { readonly workerId: string; readonly leases: readonly LeaseKey[] }): Promise<void>
+
+  /** What an execution knows under this name, with its data; null when that is nothing. */
+  credential(request: {
+    readonly executionId: string
+    readonly alias: string
+    readonly signal: CancelSignal
+  }): Promise<Credential | null>
 }

@@ -15,11 +15,16 @@ import type { Session } from './session.ts'
 import { skipStep } from './skip.ts'
 import { isTerminal } from './state.ts'
 
-/** `touched`: the step one of whose commands just ended, if any. */
-export const advance = (session: Session, touched: string | null): void => {
+/** `touched`: the step one of whose commands just ended, if any; `first` is what its end asks for before all else. */
+export const advance = (session: Session, touched: string | null, first?: () => void): void => {
   if (isTerminal(session.state)) return
   try {
-    if (touched !== null) about(touched, () => refillLoop(session, touched))
+    if (touched !== null) {
+      about(touched, () => {
+        first?.()
+        refillLoop(session, touched)
+      })
+    }
     runPass(session)
   } catch (error) {
     if (error instanceof ResultNeeded) throw error

@@ -7,17 +7,34 @@ import type { Scope } from '../template/scope.ts'
 import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
 import type { Limits } from './session.ts'
 
-/** Throws when the value is nothing to iterate over; the message names the expression. */
-export const collectionOf = (loop: Loop, scope: Scope): readonly Json[] => {
+/** Throws when the value is nothing to iterate over, or too much; the message names the expression. */
+export const collectionOf = (loop: Loop, scope: Scope, { loopItems }: Limits): readonly Json[] => {
   const value = renderIn(loop.in, scope)
+  const source = typeof loop.in === 'string' ? ` ${JSON.stringify(loop.in)}` : ''
+  const checked = (count: number): number => {
+    if (count <= loopItems) return count
+    const advice = 'Go through them in pages, or with a cursor'
+    throw new Error(`loop.in${source} gave ${count} items; a loop may have ${loopItems}. ${advice}`)
+  }
+  if (typeof value === 'number') {
+    // Checked before it becomes a list, which may not fit anywhere.
+    return Number.isInteger(value) && value > 0
+      ? Array.from({ length: checked(value) }, (_, index) => index)
+      : []
+  }
+  const items = itemsOf(value)
+  if (items === null) {
+    const what = value === null ? 'nothing' : typeof value
+    throw new Error(`loop.in${source} gave ${what}; it must be a list, a mapping, a text or a number`)
+  }
+  checked(items.length)
+  return items
+}
+
+const itemsOf = (value: Json): readonly Json[] | null => {
   if (Array.isArray(value)) return value
   if (isObject(value)) return Object.keys(value).map((key) => ({ key, value: value[key] ?? null }))
-  if (typeof value === 'number')
-    return Number.isInteger(value) && value > 0 ? Array.from({ length: value }, (_, index) => index) : []
-  if (typeof value === 'string') return fromText(value)
-  throw new Error(
-    `loop.in ${JSON.stringify(loop.in)} gave ${value === null ? 'nothing' : typeof value}; it must be a list, a mapping, a text or a number`,
-  )
+  return typeof value === 'string' ? fromText(value) : null
 }
 
 /** The rendered `in`, before any conversion. */

@@ -18,7 +18,7 @@ import { positiveInteger } from './collection.ts'
 import type { CommandPlan } from './command-plan.ts'
 import { planOf } from './command-plan.ts'
 import { pipelineConfig } from './pipeline-config.ts'
-import { ResultNeeded } from './reference.ts'
+import { ResultMissing, ResultNeeded } from './reference.ts'
 import { renderEarly } from './render-early.ts'
 import type { Locals } from './scope.ts'
 import { plainOf, wholeContext } from './scope.ts'
@@ -127,7 +127,7 @@ const renderCode = (code: Json, scope: Scope): Json => {
     const known = [...template.roots].every((root) => scope.lookup(root) !== undefined)
     return known ? template.text(scope) : code
   } catch (error) {
-    if (error instanceof ResultNeeded) throw error
+    if (error instanceof ResultNeeded || error instanceof ResultMissing) throw error
     return code
   }
 }

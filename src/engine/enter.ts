@@ -59,7 +59,7 @@ const loopContext = (session: Session, loop: Loop, scope: Scope): JsonObject => 
       on_error: loop.onError,
     }
   }
-  const items = collectionOf(loop, scope)
+  const items = collectionOf(loop, scope, session.environment.limits)
   return {
     iterations_expected: items.length,
     iterator_var: loop.iterator,

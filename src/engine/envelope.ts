@@ -52,7 +52,8 @@ export const callOutcome = (result: EventResult | null, status: string | null): 
   return Object.keys(rest).length === 0 ? outcome : { ...outcome, data: rest }
 }
 
-const reportedData = (context: JsonObject): Json | undefined => {
+/** The user data of a report, wherever it is; undefined when there is none. */
+export const reportedData = (context: JsonObject): Json | undefined => {
   const holder = context['result'] ?? context['response']
   if (isObject(holder)) {
     const inner = holder['context']

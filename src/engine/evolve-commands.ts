@@ -5,7 +5,7 @@ import { isObject } from '../contract/json.ts'
 import type { Outcome } from './envelope.ts'
 import { commandIdOf } from './envelope.ts'
 import { isStopped, settle, settleCursor, settleLoop } from './evolve-steps.ts'
-import type { CommandState, CursorState, LoopState, State, StepState } from './state.ts'
+import type { CommandState, CursorState, EarlyResult, LoopState, State, StepState } from './state.ts'
 import { stepOf, textOr } from './state.ts'
 
 export const issueCommand = (state: State, event: EventRecord): void => {
@@ -62,14 +62,17 @@ export const releaseCommand = (state: State, event: EventRecord): void => {
   command.early = null
 }
 
-/** The worker let go of the command: something outside will end it. */
+/** The worker let go of the command: something outside will end it, unless it already told the outcome. */
 export const parkCommand = (state: State, event: EventRecord): void => {
   const command = commandOf(state, event)
   if (!command) return
+  if (command.early) return endCommand(state, event, earlyOutcome(command.early))
   command.parked = true
   command.workerId = null
   command.leaseToken = null
 }
+
+export const earlyOutcome = ({ data, error }: EarlyResult): Outcome => ({ ok: error === null, data, error })
 
 export const callEnded = (state: State, event: EventRecord, outcome: Outcome): void => {
   const command = commandOf(state, event)
@@ -131,9 +134,8 @@ const endClaim = (
 ): void => {
   cursor.claiming = false
   if (!ok) {
-    step.error = error
-    step.cursor = null
-    return settle(state, name, step, eventId, 'error')
+    cursor.error = error
+    return settleCursor(state, name, step, cursor, eventId, true)
   }
   const rows = rowsOf(data)
   if (rows.length === 0) return settleCursor(state, name, step, cursor, eventId)

@@ -133,16 +133,16 @@ export const settleLoop = (
   settle(state, name, step, eventId, failedLoop ? 'error' : 'ok')
 }
 
-/** The queue behind the cursor is empty, or a row failed and the loop does not go on over failures. */
+/** The queue behind the cursor is empty, cannot be asked, or a row failed and the loop does not go on over failures. */
 export const settleCursor = (
   state: State,
   name: string,
   step: StepState,
   cursor: CursorState,
   eventId: string,
+  stopped = isStopped(cursor),
 ): void => {
   const { frame, processed, failed } = cursor
-  const stopped = isStopped(cursor)
   step.data = {
     cursor: stopped ? 'stopped' : 'drained',
     frames: frame,

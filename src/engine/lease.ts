@@ -2,7 +2,8 @@
  * Leases as the log knows them.
  *
  * 1. A command has at most one holder; its token is the proof.
- * 2. A lease that ends without a report makes the command wait again, until its attempts are used up; then it
+ * 2. A parked command is held by nobody and can be neither claimed nor let go: its work is under way elsewhere.
+ * 3. A lease that ends without a report makes the command wait again, until its attempts are used up; then it
  *    fails like any other command, and the playbook may route that failure.
  */
 import { EVENT } from '../contract/event.ts'
@@ -20,6 +21,8 @@ export const claimCommand = (session: Session, input: ClaimInput): Reply => {
   if (state.status === 'CANCELLED') return refused('already_terminal', 'Execution has been cancelled')
   if (isTerminal(state) || !command)
     return refused('already_terminal', 'Command already reached terminal state')
+  if (command.parked)
+    return refused('conflict', `Command ${input.commandId} is parked; it waits for an answer from outside`)
   if (command.workerId === input.workerId && command.leaseToken === input.leaseToken)
     return known(command.eventId)
   if (command.workerId !== null) return refused('conflict', `Command already claimed by ${command.workerId}`)
@@ -53,7 +56,7 @@ export const emitClaimed = (
 export const releaseCommand = (session: Session, input: ReleaseInput): Reply => {
   const command = session.state.commands.get(input.commandId)
   if (!command) return refused('already_terminal', 'Command already reached terminal state')
-  if (input.leaseToken !== null && command.leaseToken !== input.leaseToken) {
+  if (command.parked || (input.leaseToken !== null && command.leaseToken !== input.leaseToken)) {
     return refused('lease_lost', `Command ${input.commandId} is not held with this lease any more`)
   }
   const spent = input.reason === 'lease_expired' && command.attempt >= command.maxAttempts

@@ -22,7 +22,15 @@ export class ResultNeeded extends Error {
   }
 }
 
-/** The data behind a reference; undefined when it is not at hand. Throws when it does not exist any more. */
+/** The data behind a reference does not exist any more. */
+export class ResultMissing extends Error {
+  constructor(ref: string) {
+    super(`missing_reference: the result ${ref} does not exist any more`)
+    this.name = 'ResultMissing'
+  }
+}
+
+/** The data behind a reference; undefined when it is not at hand. Throws ResultMissing when there is none any more. */
 export type Resolve = (ref: string) => Json | undefined
 
 const REF = /^noetl:\/\/execution\/\d+\/result\//
@@ -49,7 +57,10 @@ export const referenceView = (
   const whole = (): unknown => viewOf(data())
   return {
     [VIEW]: true,
-    plain: data,
+    plain: () => {
+      const view = whole()
+      return isView(view) ? view.plain() : (view as Json)
+    },
     ...(marker['_type'] === 'list' ? { sequence: () => data() as readonly Json[] } : {}),
     get: (key) => {
       if (Object.hasOwn(marker, key) && isComplete(marker[key])) return marker[key]

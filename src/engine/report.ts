@@ -4,14 +4,17 @@
  * 1. A report counts only from the holder of the current lease; without a token or a name nobody is refused.
  * 2. A command that nobody claimed is claimed by its report.
  * 3. A report about a command that ended before is acknowledged and changes nothing.
- * 4. A report to a terminal execution is recorded and changes nothing.
+ * 4. A parked command is claimed by nobody; whoever brings its outcome ends it, also when that came before the parking.
+ * 5. A report to a terminal execution is recorded and changes nothing.
  */
 import { canonicalEventType, defaultEventStatus, EVENT, terminalStatusOf } from '../contract/event.ts'
 import type { EventResult } from '../contract/event.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import { advance } from './advance.ts'
-import { commandIdOf, completedOutcome, failedOutcome } from './envelope.ts'
+import type { Outcome } from './envelope.ts'
+import { callOutcome, commandIdOf, completedOutcome, failedOutcome } from './envelope.ts'
+import { earlyOutcome } from './evolve-commands.ts'
 import { endWith } from './finish.ts'
 import type { ReportInput, Reply } from './input.ts'
 import { accepted, known, refused } from './input.ts'
@@ -61,6 +64,7 @@ const recordCommandEvent = (
 ): Reply => {
   const lost = leaseProblem(command, input, type)
   if (lost) return lost
+  if (command.parked) return recordParked(session, input, type, command)
   if (command.workerId === null && input.workerId !== null) {
     const eventId = emitClaimed(session, command, input.workerId, '0')
     session.changes.push({ eventId: command.eventId, status: 'CLAIMED', workerId: input.workerId })
@@ -68,13 +72,24 @@ const recordCommandEvent = (
   } else if (type === EVENT.commandClaimed) {
     return known('0')
   }
-  const wasParked = command.parked
   const { eventId } = emit(session, draftOf(input, command.commandId))
-  if (type === EVENT.commandCompleted && command.parked && !wasParked) parkCommand(session, command, input)
-  else if (ENDING_EVENTS.has(type) || (wasParked && CALL_EVENTS.has(type)))
-    endCommand(session, command, type, input, eventId)
+  if (command.parked) parkCommand(session, command, input)
+  else if (ENDING_EVENTS.has(type)) endCommand(session, command, type, input, eventId)
   return accepted(eventId)
 }
+
+const recordParked = (session: Session, input: ReportInput, type: string, command: CommandState): Reply => {
+  const { commandId } = command
+  if (type === EVENT.commandClaimed)
+    return refused('conflict', `Command ${commandId} is parked; it waits for an answer from outside`)
+  if (type === EVENT.commandCompleted && isPending(input)) return known(input.eventId ?? '0')
+  const { eventId } = emit(session, draftOf(input, commandId))
+  if (ENDING_EVENTS.has(type) || CALL_EVENTS.has(type)) endCommand(session, command, type, input, eventId)
+  return accepted(eventId)
+}
+
+const isPending = ({ context }: ReportInput): boolean =>
+  isObject(context) && context['pending_callback'] === true
 
 /** The worker let go; the step waits for a callback, a child or the end of its time. */
 const parkCommand = (session: Session, command: CommandState, input: ReportInput): void => {
@@ -96,20 +111,19 @@ const endCommand = (
   input: ReportInput,
   eventId: string,
 ): void => {
-  const result = resultOf(input, '')
-  const outcome =
-    type === EVENT.commandCompleted || type === EVENT.callDone
-      ? completedOutcome(result, input.status)
-      : failedOutcome(result, null)
+  const outcome = outcomeOf(type, input, command)
   session.changes.push({ eventId: command.eventId, status: outcome.ok ? 'COMPLETED' : 'FAILED' })
   session.trigger = eventId
-  applyExports(
-    session,
-    command.step,
-    isObject(input.context) ? input.context : {},
-    outcome.data === undefined ? command.early?.data : outcome.data,
-  )
-  advance(session, command.step)
+  const context = isObject(input.context) ? input.context : {}
+  const data = outcome.data === undefined ? command.early?.data : outcome.data
+  advance(session, command.step, () => applyExports(session, command.step, context, data))
+}
+
+const outcomeOf = (type: string, input: ReportInput, { early }: CommandState): Outcome => {
+  const result = resultOf(input, '')
+  if (type === EVENT.callDone) return callOutcome(result, input.status)
+  if (type !== EVENT.commandCompleted) return failedOutcome(result, null)
+  return isPending(input) && early ? earlyOutcome(early) : completedOutcome(result, input.status)
 }
 
 /** The command a report belongs to; text says why it cannot be told. */

@@ -27,9 +27,16 @@ export interface Limits {
   readonly runsPerExecution: number
   /** Most commands of one loop outstanding at once when the playbook sets no bound. */
   readonly loopWindow: number
+  /** Most items a loop may run over. */
+  readonly loopItems: number
 }
 
-export const DEFAULT_LIMITS: Limits = { runsPerStep: 10_000, runsPerExecution: 100_000, loopWindow: 1000 }
+export const DEFAULT_LIMITS: Limits = {
+  runsPerStep: 10_000,
+  runsPerExecution: 100_000,
+  loopWindow: 1000,
+  loopItems: 1_000_000,
+}
 
 /** A change of a command's row that goes with the events. */
 export interface CommandChange {

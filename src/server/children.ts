@@ -4,12 +4,15 @@
  *
  * 1. The id of the command is the id of its child: starting it again, after a crash or a lost lease, starts nothing.
  * 2. A child deeper than the limit is not started.
+ * 3. A parent that is cancelled while its child starts does not leave the child behind.
  */
 import type { LeasedCommand } from '../contract/command.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import { parseId } from '../contract/ids.ts'
 import { ProblemError } from '../contract/problem.ts'
+import type { ExecutionRow } from '../store/executions.ts'
+import { readExecution } from '../store/executions.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
 import { defaultPool } from './execute.ts'
@@ -44,10 +47,19 @@ export const createChildren = (core: Core) => ({
     })
     // Started before, by a holder of this command that was lost.
     if (!reply.ok && reply.problem.code !== 'conflict') throw toError(reply.problem)
+    const cancelled = await cancelledParent(core, command.executionId)
+    // It may be over already; then there is nothing to cancel.
+    if (cancelled) await core.tell(command.eventId, { type: 'cancel', reason: cancelled.error })
     if (waits !== null) return { waitMs: waits }
     return { data: { status: 'started', execution_id: command.eventId, path: playbook.path, async: true } }
   },
 })
+
+/** The parent's row when it was cancelled; null when it was not. */
+const cancelledParent = async (core: Core, parentId: string): Promise<ExecutionRow | null> => {
+  const row = await readExecution(core.shards.of(parentId), parentId)
+  return row?.status === 'CANCELLED' ? row : null
+}
 
 const childPlaybook = (core: Core, config: JsonObject): Promise<RegisteredPlaybook> => {
   const catalogId = parseId(config['catalog_id'])

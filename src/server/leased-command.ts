@@ -38,6 +38,5 @@ export const readIssued = async (
   const context = issued?.context
   const ref = isObject(context) && Object.keys(context).length === 1 ? context['_ref'] : undefined
   if (!issued || typeof ref !== 'string') return issued
-  if (largeResults.resolve(ref) === undefined) await largeResults.fetch(ref)
-  return { ...issued, context: largeResults.resolve(ref) ?? null }
+  return { ...issued, context: largeResults.resolve(ref) ?? (await largeResults.fetch(ref)) }
 }

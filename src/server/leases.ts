@@ -4,6 +4,9 @@
  * that runs out.
  */
 import type { ControlPlane, HeartbeatStatus, LeasedCommand, LeaseKey } from '../contract/command.ts'
+import { EVENT } from '../contract/event.ts'
+import type { ReportInput } from '../engine/input.ts'
+import { ResultMissing } from '../engine/reference.ts'
 import type { State } from '../engine/state.ts'
 import type { LeasedRow } from '../store/commands.ts'
 import { extendLeases, leaseCommand, leaseCommands, readCommand } from '../store/commands.ts'
@@ -45,9 +48,13 @@ export const createLeases = (core: Core): Leases => {
         workerId,
         leaseToken: row.lease_token,
       }),
-      readIssued(core, database, row),
+      readIssued(core, database, row).catch(onlyIfMissing),
     ])
-    if (reply.ok && issued) {
+    if (reply.ok && issued instanceof ResultMissing) {
+      await core.tell(row.execution_id, contextLost(row, workerId, issued))
+      return null
+    }
+    if (reply.ok && issued && !(issued instanceof ResultMissing)) {
       const attempt = state?.commands.get(row.command_id)?.attempt ?? row.attempt
       return {
         ...toLeasedCommand(issued, { commandId: row.command_id, leaseToken: row.lease_token, attempt }),
@@ -181,6 +188,31 @@ const reclaim = async (
   const lease = { commandId: row.command_id, leaseToken: row.lease_token, attempt: row.attempt }
   return { ...toLeasedCommand(issued, lease), leaseUntil: row.lease_until }
 }
+
+const onlyIfMissing = (error: unknown): ResultMissing => {
+  if (error instanceof ResultMissing) return error
+  throw error
+}
+
+/** What was to be done cannot be told any more: the command fails, and the playbook may route that. */
+const contextLost = (row: LeasedRow, workerId: string, { message }: ResultMissing): ReportInput => ({
+  type: 'report',
+  eventType: EVENT.commandFailed,
+  step: '',
+  commandId: row.command_id,
+  leaseToken: row.lease_token,
+  workerId,
+  eventId: null,
+  status: 'FAILED',
+  context: {
+    command_id: row.command_id,
+    error: { kind: 'missing_reference', code: 'MISSING_REFERENCE', message, retryable: false },
+  },
+  reference: null,
+  meta: {},
+  createdAt: null,
+  durationMs: null,
+})
 
 const heartbeatStatus = (status: string | null): HeartbeatStatus => {
   if (status === 'CLAIMED') return 'ok'

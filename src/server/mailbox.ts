@@ -7,19 +7,21 @@
  * 3. A lost race throws the state away: fold the new tail, decide again.
  * 4. A refusal, which writes nothing, is only given on a state known to be current.
  * 5. Commands issued to the worker in this process are leased by the same commit that issues them.
+ * 6. Data too large for the log is written before the events that refer to it, once, however often a turn is taken.
  */
 import type { LeasedCommand } from '../contract/command.ts'
 import type { EventRecord } from '../contract/event.ts'
+import type { Json } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { decide } from '../engine/decide.ts'
 import { commandIdOf } from '../engine/envelope.ts'
 import type { Graph } from '../engine/graph.ts'
 import type { Input, Reply, ReportInput } from '../engine/input.ts'
 import { refused } from '../engine/input.ts'
-import { ResultNeeded } from '../engine/reference.ts'
+import { ResultMissing, ResultNeeded } from '../engine/reference.ts'
 import type { Environment, Session } from '../engine/session.ts'
 import { createSession } from '../engine/session.ts'
-import type { State } from '../engine/state.ts'
+import type { CommandState, State } from '../engine/state.ts'
 import { createState, isTerminal } from '../engine/state.ts'
 import { isLargerThan } from '../lib/json-size.ts'
 import type { Append } from '../store/appender.ts'
@@ -58,6 +60,9 @@ export interface Answer {
   /** Commands issued because of these inputs. */
   readonly commandsGenerated: number
 }
+
+/** Data stored apart that a turn turned out to need. */
+type Needed = Map<string, Json>
 
 /** Inputs that are accepted together or not at all. */
 interface Letter {
@@ -103,6 +108,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
 
   const takeTurn = async (letters: readonly Letter[]): Promise<void> => {
     let turn = letters
+    const needed: Needed = new Map()
     for (let conflicts = 0; conflicts < MAX_CONFLICTS;) {
       if (!(await ensureState()) || !state || !graph) {
         const problem = refused('not_found', `Execution not found: ${executionId}`)
@@ -110,7 +116,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
           letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
         return
       }
-      const outcome = await decideAndAppend(turn, state, graph)
+      const outcome = await decideAndAppend(turn, state, graph, needed)
       if (outcome === 'done') return
       state = null
       current = false
@@ -146,14 +152,17 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     turn: readonly Letter[],
     decided: State,
     decidedGraph: Graph,
+    needed: Needed,
   ): Promise<'done' | 'conflict' | 'again' | Letter> => {
     const expectedVersion = decided.position
-    const session = createSession(decidedGraph, decided, deps.environment())
+    const session = createSession(decidedGraph, decided, environmentWith(needed))
     const answers: Answer[] = []
     for (const letter of turn) {
       const { events, issued } = session
       const before = { events: events.length, issued: issued.length }
-      const replies = await decideLetter(session, letter).catch(fetchWhatIsNeeded)
+      const replies = await decideLetter(session, letter).catch((error: unknown) =>
+        fetchWhatIsNeeded(error, needed),
+      )
       if (replies === 'again') return 'again'
       answers.push({ replies, state: session.state, commandsGenerated: issued.length - before.issued })
       if (events.length > before.events && replies.some((reply) => !reply.ok)) {
@@ -183,6 +192,11 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     return 'done'
   }
 
+  const environmentWith = (needed: Needed): Environment => {
+    const environment = deps.environment()
+    return { ...environment, resolve: (ref) => needed.get(ref) ?? environment.resolve(ref) }
+  }
+
   const isCurrent = async (version: number): Promise<boolean> =>
     current || (await deps.currentVersion(executionId)) === version
 
@@ -198,10 +212,18 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     return replies
   }
 
-  /** A decision that needs data stored apart is made again with the data at hand. */
-  const fetchWhatIsNeeded = async (error: unknown): Promise<'again'> => {
+  /**
+   * A decision that needs data stored apart is made again with the data at hand. The turn keeps what it needed: two
+   * results that do not fit into the cache together must not push each other out for ever.
+   */
+  const fetchWhatIsNeeded = async (error: unknown, needed: Needed): Promise<'again'> => {
     if (!(error instanceof ResultNeeded)) throw error
-    await deps.largeResults.fetch(error.ref)
+    const data = await deps.largeResults.fetch(error.ref).catch((problem: unknown) => {
+      // Deciding again finds out that it is gone, and what to make of that.
+      if (!(problem instanceof ResultMissing)) throw problem
+      return undefined
+    })
+    if (data !== undefined) needed.set(error.ref, data)
     return 'again'
   }
 
@@ -213,20 +235,25 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     if (!command || command.index !== null) return input
     let slimInput = slimmed.get(input)
     if (!slimInput) {
-      const { outputSelect } = session.graph.step(command.step)
-      slimInput = deps.largeResults
-        .externalise(executionId, command.step, input.context, outputSelect)
-        .then((context) => (context === input.context ? input : { ...input, context }))
+      slimInput = slimContext(session, command, input.context).then((context) =>
+        context === input.context ? input : { ...input, context },
+      )
       slimmed.set(input, slimInput)
     }
     return slimInput
   }
 
+  /** The rows of a cursor are work to be issued: the fold itself needs them, so they stay in the log. */
+  const slimContext = ({ graph }: Session, { step, isClaim }: CommandState, context: Json): Promise<Json> =>
+    isClaim
+      ? deps.largeResults.internalise(context)
+      : deps.largeResults.externalise(executionId, step, context, graph.step(step).outputSelect)
+
   /** The same for the contexts of commands. The worker beside us has already got the whole one. */
   const slimCommands = async (session: Session): Promise<void> => {
     for (const issued of session.issued) {
       if (!isLargerThan(issued.context, CONTEXT_LIMIT)) continue
-      const { ref } = await deps.largeResults.store(executionId, issued.nodeName ?? 'command', issued.context)
+      const ref = await deps.largeResults.storeContext(executionId, issued.nodeName ?? '', issued.context)
       session.events[session.events.indexOf(issued)] = { ...issued, context: { _ref: ref } }
     }
   }

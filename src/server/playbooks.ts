@@ -10,7 +10,7 @@ import { createLru } from '../lib/lru.ts'
 import { parsePlaybook } from '../playbook/parse.ts'
 import type { Diagnostic } from '../playbook/problem.ts'
 import type { CatalogRow } from '../store/catalog.ts'
-import { findCatalogEntry, readCatalogEntry } from '../store/catalog.ts'
+import { findCatalogEntry, findNewestId, readCatalogEntry } from '../store/catalog.ts'
 import type { Database } from '../store/database.ts'
 
 export interface RegisteredPlaybook {
@@ -30,7 +30,7 @@ const CACHED = 500
 
 export const createPlaybooks = (cluster: Database): Playbooks => {
   const parsed = createLru<string, RegisteredPlaybook>(CACHED)
-  const lookups = new Map<string, { running: Promise<unknown>; next: Promise<CatalogRow | null> | null }>()
+  const lookups = new Map<string, { running: Promise<unknown>; next: Promise<string | null> | null }>()
 
   const parse = (row: CatalogRow): RegisteredPlaybook => {
     const known = parsed.get(row.catalog_id)
@@ -45,11 +45,11 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
     return playbook
   }
 
-  const newest = (path: string): Promise<CatalogRow | null> => {
+  const newest = (path: string): Promise<string | null> => {
     const lookup = lookups.get(path)
     if (!lookup) {
-      const running = findCatalogEntry(cluster, path, null)
-      const entry = { running, next: null as Promise<CatalogRow | null> | null }
+      const running = findNewestId(cluster, path)
+      const entry = { running, next: null as Promise<string | null> | null }
       lookups.set(path, entry)
       const forget = (): void => {
         if (!entry.next) lookups.delete(path)
@@ -68,21 +68,24 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
     return lookup.next
   }
 
+  const byId = async (catalogId: string): Promise<RegisteredPlaybook> => {
+    const known = parsed.get(catalogId)
+    if (known) return known
+    const row = await readCatalogEntry(cluster, catalogId)
+    if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
+    return parse(row)
+  }
+
   return {
-    byId: async (catalogId) => {
-      const known = parsed.get(catalogId)
-      if (known) return known
-      const row = await readCatalogEntry(cluster, catalogId)
-      if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
-      return parse(row)
-    },
+    byId,
     byPath: async (path, version) => {
-      const row = version === null ? await newest(path) : await findCatalogEntry(cluster, path, version)
-      if (!row)
-        throw new ProblemError(
-          'not_found',
-          version === null ? `Playbook not found: ${path}` : `Playbook not found: ${path} version ${version}`,
-        )
+      if (version === null) {
+        const catalogId = await newest(path)
+        if (catalogId === null) throw new ProblemError('not_found', `Playbook not found: ${path}`)
+        return byId(catalogId)
+      }
+      const row = await findCatalogEntry(cluster, path, version)
+      if (!row) throw new ProblemError('not_found', `Playbook not found: ${path} version ${version}`)
       return parse(row)
     },
   }

@@ -191,17 +191,22 @@ const executionParameter = (execution: ExecutionUpdate) => ({
   n: execution.version,
   s: execution.status,
   at: execution.at,
-  c: execution.catalogId,
-  p: execution.path,
-  pv: execution.playbookVersion,
-  pa: execution.parentExecutionId,
-  po: execution.pool,
   ts: execution.totalSteps,
   cs: execution.completedSteps,
   rs: execution.runningSteps,
   fs: execution.failedSteps,
-  st: execution.currentStep,
-  er: redact(execution.error),
+  st: execution.currentStep ?? undefined,
+  er: redact(execution.error) ?? undefined,
+  ...(execution.expectedVersion === 0 ? originParameter(execution) : {}),
+})
+
+/** What is written once, with the first events. */
+const originParameter = (execution: ExecutionUpdate) => ({
+  c: execution.catalogId,
+  p: execution.path,
+  pv: execution.playbookVersion ?? undefined,
+  pa: execution.parentExecutionId ?? undefined,
+  po: execution.pool,
 })
 
 const commandParameter = (command: NewCommand) => ({

@@ -63,6 +63,16 @@ export const findCatalogEntry = async (
   return rows[0] ?? null
 }
 
+/** Id of the newest version of a path. */
+export const findNewestId = async (database: Database, path: string): Promise<string | null> => {
+  const { rows } = await database.query<{ catalog_id: string }>({
+    name: 'find-newest-id',
+    text: 'select catalog_id from noetl.catalog where path = $1 and archived_at is null order by version desc limit 1',
+    values: [path],
+  })
+  return rows[0]?.catalog_id ?? null
+}
+
 export const listCatalog = async (
   database: Database,
   kind: string | null,

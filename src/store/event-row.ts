@@ -18,19 +18,19 @@ interface EventParameter {
   e: string
   at: string
   t: string
-  n: string | null
-  k: string | null
-  s: string | null
-  pe: string | null
-  w: string | null
-  d: number | null
-  c: Json
-  rs: string | null
-  rc: Json
-  rr: Json
+  n: string | undefined
+  k: string | undefined
+  s: string | undefined
+  pe: string | undefined
+  w: string | undefined
+  d: number | undefined
+  c: Json | undefined
+  rs: string | undefined
+  rc: Json | undefined
+  rr: Json | undefined
   m: Json
-  er: string | null
-  x: string | null
+  er: string | undefined
+  x: string | undefined
 }
 
 /** The event as an element of the append's parameter. */
@@ -68,25 +68,26 @@ const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
   if (cleanMeta !== meta) hidden.meta = meta
   if (cleanError !== event.error) hidden.error = event.error
   const sealed = Object.keys(hidden).length === 0 ? null : sealText(sealer, hidden)
+  // Absent keys are nulls to the statement, and thousands of them need not travel.
   return {
     i: event.executionId,
     p: event.position,
     e: event.eventId,
     at: event.createdAt,
     t: event.eventType,
-    n: event.nodeName,
-    k: event.nodeType,
-    s: event.status,
-    pe: event.parentEventId,
-    w: event.workerId,
-    d: event.durationMs,
-    c: cleanContext,
-    rs: result?.status ?? null,
-    rc: cleanResult,
-    rr: cleanReference,
+    n: event.nodeName ?? undefined,
+    k: event.nodeType ?? undefined,
+    s: event.status ?? undefined,
+    pe: event.parentEventId ?? undefined,
+    w: event.workerId ?? undefined,
+    d: event.durationMs ?? undefined,
+    c: cleanContext ?? undefined,
+    rs: result?.status,
+    rc: cleanResult ?? undefined,
+    rr: cleanReference ?? undefined,
     m: cleanMeta,
-    er: cleanError as string | null,
-    x: sealed,
+    er: (cleanError as string | null) ?? undefined,
+    x: sealed ?? undefined,
   }
 }
 

@@ -82,6 +82,20 @@ export const listExecutions = async (
   return rows
 }
 
+/** The executions that these ones started, whether or not they are over. */
+export const listChildren = async (
+  database: Database,
+  parentIds: readonly string[],
+): Promise<readonly Pick<ExecutionRow, 'execution_id' | 'status'>[]> => {
+  const { rows } = await database.query<Pick<ExecutionRow, 'execution_id' | 'status'>>({
+    name: 'list-children',
+    text: `select execution_id, status from noetl.execution
+      where parent_execution_id = any ($1::bigint[]) order by execution_id`,
+    values: [parentIds],
+  })
+  return rows
+}
+
 /**
  * Executions that are not finished although nothing is under way for them: no open command, no timer. There
  * must never be one; whoever finds one has found a defect.

@@ -12,7 +12,7 @@ import { charge, chargeSearch, checkDataDepth, type Budget } from './limits.ts'
 import { asNumeric, compareNumbers, parseDecimal } from './numbers.ts'
 import { isView } from './scope.ts'
 import { textOf } from './text-form.ts'
-import { asList, asMapping, isMapping, kindOf, whole, type Kind, type Mapping, type Value } from './values.ts'
+import { asList, asMapping, isAbsent, isMapping, kindOf, whole, type Kind, type Mapping, type Value } from './values.ts'
 
 export const isEqual = (budget: Budget, left: Value, right: Value, depth = 0): boolean => {
   if (left === right) return true
@@ -110,7 +110,8 @@ export const compareValues = (budget: Budget, left: Value, right: Value, depth =
 
 /** `item in container` */
 export const contains = (budget: Budget, container: Value, item: Value): boolean => {
-  if (isView(container) && typeof item === 'string' && container.get?.(item) !== undefined) return true
+  if (isAbsent(container)) return false
+  if (isView(container) && typeof item === 'string' && !isAbsent(container.get?.(item))) return true
   const list = asList(container)
   if (list !== undefined) {
     charge(budget, list.length / 8)

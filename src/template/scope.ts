@@ -23,6 +23,11 @@ export interface View {
   readonly [VIEW]: true
   /** The value when taken whole. Called only when needed. */
   plain(): Json
+  /**
+   * It stands for something that is not there. Tests, conditions and `default` take it for undefined; any other use
+   * asks for `plain()`, which then may fail.
+   */
+  readonly absent?: true
   /** Member access by name; undefined when there is no such member. Without it, members of `plain()`. */
   get?(key: string): unknown
   /** When present, integer index, iteration, `length`, slices and sequence filters act on this list. */

@@ -35,6 +35,10 @@ export const float = (number: number): number | Float => {
   return Number.isInteger(number) ? { [FLOAT]: number } : number
 }
 
+/** Undefined, or a view of something that is not there. */
+export const isAbsent = (value: Value): boolean =>
+  value === undefined || (isView(value) && value.absent === true)
+
 /** The value to work with when a view is taken whole. */
 export const whole = (value: Value): Value => (isView(value) ? value.plain() : value)
 
@@ -50,7 +54,7 @@ export const kindOf = (value: Value): Kind => {
   if (typeof value !== 'object') return SCALAR_KINDS[typeof value] ?? 'undefined'
   if (Array.isArray(value)) return 'list'
   if (FLOAT in value) return 'number'
-  if (isView(value)) return kindOf(value.plain())
+  if (isView(value)) return value.absent === true ? 'undefined' : kindOf(value.plain())
   return 'mapping'
 }
 
@@ -63,7 +67,7 @@ export const isTrue = (value: Value): boolean => {
   if (typeof value !== 'object' || value === null) return Boolean(value)
   if (Array.isArray(value)) return value.length > 0
   if (isFloat(value)) return value[FLOAT] !== 0
-  if (isView(value)) return isTrue(value.plain())
+  if (isView(value)) return value.absent !== true && isTrue(value.plain())
   for (const key in value) if (Object.hasOwn(value, key)) return true
   return false
 }

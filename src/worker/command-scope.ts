@@ -4,6 +4,7 @@
  *
  * 1. `ctx.x` and a bare `x` read the same variables; the input of a tool is not among them.
  * 2. A null is a value: it hides what is below it.
+ * 3. `keychain` is a fact: no variable can stand in for a secret.
  */
 import type { LeasedCommand } from '../contract/command.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
@@ -40,7 +41,8 @@ const factsOf = (command: LeasedCommand, workerId: string): JsonObject => {
   }
 }
 
-export const commandNames = (command: LeasedCommand, workerId: string): CommandNames => {
+/** `keychain` is there only for a command that has secrets looked up. */
+export const commandNames = (command: LeasedCommand, workerId: string, keychain?: View): CommandNames => {
   const variables = command.context.render_context
   const facts = factsOf(command, workerId)
   const view = createVariableView(command)
@@ -53,7 +55,7 @@ export const commandNames = (command: LeasedCommand, workerId: string): CommandN
     action: command.toolKind,
   }
   return {
-    fact: (name) => own(facts, name),
+    fact: (name) => (name === 'keychain' && keychain !== undefined ? keychain : own(facts, name)),
     variable(name) {
       const value = Object.hasOwn(variables, name) ? variables[name] : own(iteration, name)
       return value === undefined ? undefined : view(name, value)

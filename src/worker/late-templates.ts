@@ -32,6 +32,8 @@ export const renderField = (place: string, value: Json, scope: Scope): Json => {
   try {
     return renderValue(value, scope)
   } catch (thrown) {
+    // It says itself what is wrong, such as a credential that is not there.
+    if (thrown instanceof ToolFailure) throw thrown
     const reason = thrown instanceof Error ? thrown.message : String(thrown)
     throw new ToolFailure(
       {

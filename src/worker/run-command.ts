@@ -5,14 +5,25 @@
  * 2. A string is rendered at most once, and only if the control plane named it in `meta.late`.
  * 3. Step input is a default: the tool's own input wins key by key.
  * 4. An instant tool answers synchronously, without timers or controllers.
- * 5. A pipeline renders its own templates, task by task; it takes a slot, since its policy may wait.
+ * 5. Secrets are looked up just before they are used, and hidden in everything that the command says; a command that
+ *    needs some is not instant.
+ * 6. A pipeline renders its own templates, task by task; it takes a slot, since its policy may wait.
  */
 import type { LeasedCommand } from '../contract/command.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
+import type { View } from '../template/scope.ts'
 import type { Clock } from './clock.ts'
 import { commandNames, commandScope } from './command-scope.ts'
 import { timeLimitMs } from './duration.ts'
+import {
+  type CommandSecrets,
+  createCommandSecrets,
+  maskedLog,
+  runMasked,
+} from './credentials/command-secrets.ts'
+import type { CredentialSource } from './credentials/credential-source.ts'
+import { secretNeeds } from './credentials/secret-needs.ts'
 import { iterationInput } from './iteration.ts'
 import { type JsonPath, latePaths, renderLate } from './late-templates.ts'
 import { type Log, silentLog } from './log.ts'
@@ -20,7 +31,7 @@ import { runPipeline } from './pipeline/run-pipeline.ts'
 import { GRACE_MS, withTimeLimit } from './time-limit.ts'
 import { configFailure, failed } from './tool-failure.ts'
 import { inputObject, isArgsInput } from './tool-input.ts'
-import type { ToolCall, ToolResult } from './tool.ts'
+import type { Tool, ToolCall, ToolResult } from './tool.ts'
 import type { ToolRegistry } from './tools/registry.ts'
 
 export interface CommandRunner {
@@ -35,6 +46,8 @@ export interface CommandRunnerOptions {
   readonly clock: Clock
   readonly uuid: () => string
   readonly log?: Log
+  /** Where credentials are looked up; without it there are none. */
+  readonly credentials?: CredentialSource
   /** Task runs after which a pipeline is taken for one that never ends. */
   readonly maxTaskRuns?: number
   /** Live output of running tools. */
@@ -49,6 +62,7 @@ const PIPELINE_GRACE_MS = GRACE_MS + 1_000
 const nothing = (): void => undefined
 const NO_CONFIG: JsonObject = {}
 const neverAborted = new AbortController().signal
+const noCredentials: CredentialSource = { find: () => Promise.resolve(null), forget: nothing, clear: nothing }
 
 const isInputPath = (path: JsonPath, kind: string): boolean =>
   path[0] === 'input' || (path[0] === 'args' && isArgsInput(kind))
@@ -72,8 +86,9 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
   const { tools, workerId, clock, uuid, onOutput } = options
   const log = options.log ?? silentLog
   const maxTaskRuns = options.maxTaskRuns ?? DEFAULT_TASK_RUNS
+  const credentials = options.credentials ?? noCredentials
 
-  const prepare = (command: LeasedCommand): Prepared => {
+  const prepare = (command: LeasedCommand, keychain?: View): Prepared => {
     const { tool_config: toolConfig } = command.context
     const iteration = iterationInput(command)
     const args = iteration === null ? command.context.args : { ...iteration, ...command.context.args }
@@ -82,7 +97,11 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
     if (late.length === 0) return separate(toolConfig, args, command.toolKind)
 
     // Input first: the other templates of the block may read the rendered input by name.
-    const facts = { names: commandNames(command, workerId), uuid, now: new Date(clock.now()).toISOString() }
+    const facts = {
+      names: commandNames(command, workerId, keychain),
+      uuid,
+      now: new Date(clock.now()).toISOString(),
+    }
     const ofInput = late.filter((path) => isInputPath(path, command.toolKind))
     const others = late.filter((path) => !isInputPath(path, command.toolKind))
     const withInput = renderLate(toolConfig, ofInput, commandScope({ ...facts, input: null })) as JsonObject
@@ -94,37 +113,58 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
   const outputOf = (command: LeasedCommand): ToolCall['log'] =>
     onOutput === undefined ? nothing : (stream, text) => onOutput(command, stream, text)
 
-  const runTool = (command: LeasedCommand, signal: AbortSignal): ToolResult | Promise<ToolResult> => {
-    const tool = tools.get(command.toolKind)
-    const call = { ...prepare(command), command, callId: command.commandId, log: outputOf(command) }
+  const call = (tool: Tool, prepared: Omit<ToolCall, 'signal' | 'callId'>, signal: AbortSignal) => {
+    const { command, config } = prepared
+    const whole = { ...prepared, callId: command.commandId }
     if (tool.instant) {
-      const result = tool.run({ ...call, signal: neverAborted })
+      const result = tool.run({ ...whole, signal: neverAborted })
       return result instanceof Promise ? result.catch(failed) : result
     }
-    const limitMs = timeLimitMs(call.config, command.meta)
-    return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...call, signal: inner }))
+    const limitMs = timeLimitMs(config, command.meta)
+    return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...whole, signal: inner }))
+  }
+
+  const runTool = (command: LeasedCommand, signal: AbortSignal): ToolResult | Promise<ToolResult> => {
+    const tool = tools.get(command.toolKind)
+    const live = outputOf(command)
+    const aliases = secretNeeds(command)
+    if (aliases === null) return call(tool, { ...prepare(command), command, log: live }, signal)
+    const secrets = createCommandSecrets(credentials, command.executionId)
+    return runMasked(secrets, live, async (log) => {
+      await secrets.load(aliases, signal)
+      const { config, input } = prepare(command, secrets.keychain)
+      const filled = await secrets.fill(command.toolKind, config, signal)
+      return call(tool, { config: filled, input, command, log }, signal)
+    })
   }
 
   const runTasks = (command: LeasedCommand, outer: AbortSignal): Promise<ToolResult> => {
-    const start = (signal: AbortSignal): Promise<ToolResult> =>
-      runPipeline({
-        command,
-        tools,
-        workerId,
-        clock,
-        uuid,
-        signal,
-        log,
-        onOutput: outputOf(command),
-        maxTaskRuns,
-      })
-    const limitMs = timeLimitMs(NO_CONFIG, command.meta)
-    if (limitMs === null) return start(outer).catch(failed)
-    return withTimeLimit({ limitMs, signal: outer, clock, graceMs: PIPELINE_GRACE_MS }, start)
+    const secrets: CommandSecrets = createCommandSecrets(credentials, command.executionId)
+    const hiding = { secrets, log: maskedLog(log, secrets.masker) }
+    return runMasked(secrets, outputOf(command), (onOutput) => {
+      const start = (signal: AbortSignal): Promise<ToolResult> =>
+        runPipeline({ command, tools, workerId, clock, uuid, signal, onOutput, maxTaskRuns, ...hiding })
+      const limitMs = timeLimitMs(NO_CONFIG, command.meta)
+      if (limitMs === null) return start(outer)
+      return withTimeLimit({ limitMs, signal: outer, clock, graceMs: PIPELINE_GRACE_MS }, start)
+    })
+  }
+
+  const isInstant = (command: LeasedCommand): boolean => {
+    const { toolKind } = command
+    if (toolKind === PIPELINE) return false
+    const tool = tools.find(toolKind)
+    if (tool === undefined) return true
+    if (!tool.instant) return false
+    try {
+      return secretNeeds(command) === null
+    } catch {
+      return true
+    }
   }
 
   return {
-    isInstant: ({ toolKind }) => toolKind !== PIPELINE && (tools.find(toolKind)?.instant ?? true),
+    isInstant,
     run(command, signal) {
       try {
         return command.toolKind === PIPELINE ? runTasks(command, signal) : runTool(command, signal)

@@ -78,6 +78,7 @@ const createFakeControlPlane = () => {
       released.push(...given.map((lease) => lease.eventId))
       return Promise.resolve()
     },
+    credential: () => Promise.resolve(null),
   }
   return { controlPlane, leases, reports, heartbeats, released, answers }
 }

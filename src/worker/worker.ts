@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto'
 
 import type { CommandReport, ControlPlane, LeasedCommand } from '../contract/command.ts'
 import { type Clock, within } from './clock.ts'
+import { createCredentialSource } from './credentials/credential-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { heldKey, type HeldCommand, holdCommand } from './held-command.ts'
 import { createLeaseLoop } from './lease-loop.ts'
@@ -82,7 +83,8 @@ const reportOf = (
 
 export const createWorker = (options: WorkerOptions): Worker => {
   const { controlPlane, workerId, pool, log, clock } = options
-  const runner = createCommandRunner({ ...options, uuid: randomUUID })
+  const credentials = createCredentialSource({ controlPlane, clock })
+  const runner = createCommandRunner({ ...options, credentials, uuid: randomUUID })
   const held = new Map<string, HeldCommand>()
   let started = false
   let stopping = false
@@ -185,6 +187,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     release.handBack(aborted.map((entry) => entry.command))
     await within(clock, ABORT_GRACE_MS, release.settled())
     heartbeat.stop()
+    credentials.clear()
   }
 
   return {

@@ -55,7 +55,7 @@ test('case 67: a sequential loop runs one iteration at a time and names it in ev
 test('case 68: the results of a loop are in index order, with statistics', async () => {
   const { data } = await run(
     `
-    - step: L
+    - step: start
       loop: { in: [3, 2, 1], iterator: item, spec: { mode: parallel } }
       tool: { kind: python, code: "import time; time.sleep(item / 20); result = item * 10" }
       next: read
@@ -248,8 +248,9 @@ test('case 77: a cursor loop claims frames until there are no more rows, new wor
             kind: postgres
             auth: { connection_string: "{{ url }}" }
             query: "update work set state = 'done {{ _index }} of {{ _total }}' where id = {{ job.id }}"
+          set: { ctx.frames: "{{ output.frames }}" }
           next: { arcs: [ { step: after, when: "{{ event.name == 'loop.done' }}" } ] }
-        - { step: after, tool: { kind: noop, result: "{{ start }}" } }`,
+        - { step: after, tool: { kind: noop, result: { frames_seen: "{{ frames }}", cursor: "{{ start.cursor }}", frames: "{{ start.frames }}" } } }`,
     },
     { payload: { url: product.databaseUrl() } },
   )
@@ -261,7 +262,7 @@ test('case 77: a cursor loop claims frames until there are no more rows, new wor
   expect(phase('body').map((event) => (event.meta['cursor'] as { frame: number }).frame)).toEqual([
     0, 0, 1, 1, 2,
   ])
-  expect(found.data('after')).toMatchObject({ cursor: 'drained', frames: 3 })
+  expect(found.data('after')).toEqual({ frames_seen: 3, cursor: 'drained', frames: 3 })
   const { rows } = await database.query<{ state: string }>('select state from work order by id')
   expect(rows.map(({ state }) => state)).toEqual([
     'done 0 of 2',

@@ -65,7 +65,12 @@ const twice = (events: readonly EventRecord[], types: readonly string[], word: s
   const counted = Map.groupBy(
     events
       .slice(0, end === -1 ? undefined : end)
-      .filter((event) => types.includes(canonicalEventType(event.eventType))),
+      // A parked command has only left its worker; it ends later.
+      .filter(
+        (event) =>
+          types.includes(canonicalEventType(event.eventType)) &&
+          event.result?.context?.['pending_callback'] !== true,
+      ),
     (event) => commandIdOf(event.meta, event.result?.context) ?? '',
   )
   return [...counted]

@@ -190,7 +190,12 @@ describe('cancelling', () => {
     const { status, body, text } = await post(`/${id}/cancel`, { reason: 'not needed', cascade: true })
     expect({ status, body }).toEqual({
       status: 200,
-      body: { execution_id: id, status: 'cancelled', message: 'Execution cancellation requested' },
+      body: {
+        execution_id: id,
+        status: 'cancelled',
+        message: 'Execution cancellation requested',
+        cancelled_executions: [id],
+      },
     })
     expect(text).toContain(`"execution_id":${id}`)
     expect((await get(`/${id}/status`)).body).toMatchObject({

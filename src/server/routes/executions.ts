@@ -10,6 +10,7 @@ import { readEvents, readNewestEvents } from '../../store/events.ts'
 import type { ExecutionRow } from '../../store/executions.ts'
 import { listExecutions, readExecution } from '../../store/executions.ts'
 import type { ServerContext } from '../app.ts'
+import { cancelExecution } from '../cancel.ts'
 import { check, pathId } from '../http.ts'
 
 const MAX_LISTED = 100
@@ -110,9 +111,14 @@ export const executionRoutes = (app: FastifyInstance, { core }: ServerContext): 
 
   app.post('/api/executions/:execution_id/cancel', async (request) => {
     const id = pathId(request, 'execution_id')
-    const { reason } = check(CancelRequest, request.body)
-    await core.demand(id, { type: 'cancel', reason: reason ?? null })
-    return { execution_id: rawInteger(id), status: 'cancelled', message: 'Execution cancellation requested' }
+    const { reason, cascade } = check(CancelRequest, request.body)
+    const cancelled = await cancelExecution(core, id, { reason: reason ?? null, cascade: cascade ?? true })
+    return {
+      execution_id: rawInteger(id),
+      status: 'cancelled',
+      message: 'Execution cancellation requested',
+      cancelled_executions: cancelled,
+    }
   })
 
   app.post('/api/executions/:execution_id/finalize', async (request) => {

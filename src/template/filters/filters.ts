@@ -1,7 +1,7 @@
 /** All filters by name. */
 import type { Callable } from '../callable.ts'
 import { TESTS } from '../tests.ts'
-import { isTrue } from '../values.ts'
+import { isAbsent, isTrue } from '../values.ts'
 import { JSON_FILTERS } from './json-filters.ts'
 import { LIST_FILTERS } from './list-filters.ts'
 import { MAPPING_FILTERS } from './mapping-filters.ts'
@@ -18,7 +18,7 @@ const defaultFilter: Callable = {
   apply: (_frame, value, { positional, named }) => {
     const isReplaced = isTrue(positional[1] ?? named.get('boolean'))
       ? !isTrue(value)
-      : value === undefined || value === null
+      : isAbsent(value) || value === null
     if (!isReplaced) return value
     if (positional.length > 0) return positional[0]
     if (named.has('default_value')) return named.get('default_value')

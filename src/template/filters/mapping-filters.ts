@@ -4,7 +4,7 @@ import { compareValues } from '../compare.ts'
 import { fault } from '../errors.ts'
 import type { Frame } from '../frame.ts'
 import { charge } from '../limits.ts'
-import { asMapping, isTrue, item, kindOf, member, type Mapping, type Value } from '../values.ts'
+import { asMapping, isAbsent, isTrue, item, kindOf, member, type Mapping, type Value } from '../values.ts'
 
 const needMapping = (frame: Frame, value: Value, what: string): Mapping => {
   const mapping = asMapping(value)
@@ -27,7 +27,7 @@ export const itemsOf = (frame: Frame, value: Value): Value => {
 
 export const getOr = (_frame: Frame, value: Value, key: Value, fallback: Value): Value => {
   const found = item(value, key)
-  return found === undefined ? fallback : found
+  return isAbsent(found) ? fallback : found
 }
 
 const dictSort = (frame: Frame, value: Value, caseSensitive: Value, by: Value, reverse: Value): Value => {

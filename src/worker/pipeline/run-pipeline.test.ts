@@ -67,10 +67,10 @@ describe('how a pipeline travels', () => {
 
   test('what is left of spec reaches the tool, the policy does not; auth is final', async () => {
     const tasks = [
-      { a: { kind: 'echo', auth: '{{ x }}', spec: { result: '{{ 2 }}', policy: { rules: [] } } } },
+      { a: { kind: 'echo', auth: { token: '{{ x }}' }, spec: { result: '{{ 2 }}', policy: { rules: [] } } } },
     ]
     expect((await runTasks(tasks, { tools: [echo] })).data).toEqual({
-      a: { config: { auth: '{{ x }}', spec: { result: 2 } }, input: {} },
+      a: { config: { auth: { token: '{{ x }}' }, spec: { result: 2 } }, input: {} },
     })
   })
 })

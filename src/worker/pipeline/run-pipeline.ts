@@ -14,6 +14,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LeasedCommand, ToolError } from '../../contract/command.ts'
 import type { Clock } from '../clock.ts'
 import { commandNames } from '../command-scope.ts'
+import { type CommandSecrets, maskResult } from '../credentials/command-secrets.ts'
+import { latePaths } from '../late-templates.ts'
 import type { Log } from '../log.ts'
 import { toToolError } from '../tool-failure.ts'
 import type { ToolCall, ToolResult } from '../tool.ts'
@@ -32,6 +34,7 @@ export interface PipelineOptions {
   readonly clock: Clock
   readonly uuid: () => string
   readonly signal: AbortSignal
+  readonly secrets: CommandSecrets
   readonly log: Log
   readonly onOutput: ToolCall['log']
   readonly maxTaskRuns: number
@@ -40,10 +43,10 @@ export interface PipelineOptions {
 /** How long tasks may keep the process to themselves. */
 const TURN_MS = 10
 
-const contextOf = ({ command, workerId, clock, uuid }: PipelineOptions): RunningContext =>
+const contextOf = ({ command, workerId, clock, uuid, secrets }: PipelineOptions): RunningContext =>
   createRunningContext({
     command,
-    names: commandNames(command, workerId),
+    names: commandNames(command, workerId, secrets.keychain),
     now: () => new Date(clock.now()).toISOString(),
     uuid,
   })
@@ -56,10 +59,10 @@ const tooManyRuns = (limit: number): ToolError => ({
 })
 
 export const runPipeline = async (options: PipelineOptions): Promise<ToolResult> => {
-  const { command, tools, clock, signal, log, onOutput, maxTaskRuns } = options
-  const tasks = readPipeline(command.context.tool_config)
+  const { command, tools, clock, signal, secrets, log, onOutput, maxTaskRuns } = options
+  const tasks = readPipeline(command.context.tool_config, latePaths(command.meta))
   const context = contextOf(options)
-  const runTask = createTaskRunner({ command, context, tools, clock, signal, log: onOutput })
+  const runTask = createTaskRunner({ command, context, tools, clock, signal, secrets, log: onOutput })
   const settler = createTaskSettler(tasks, context, log)
   const printed = createPrintedOutput()
   let last: ToolResult = { outcome: 'ok' }
@@ -80,7 +83,9 @@ export const runPipeline = async (options: PipelineOptions): Promise<ToolResult>
     const running = runTask(task, attempt, run)
     last = running instanceof Promise ? await running : running
     const endedAt = clock.elapsed()
-    printed.add(last)
+    secrets.learn(last)
+    // Masked before anything is cut off: half a secret would not be found any more.
+    printed.add(masked(secrets, last))
     context.record(last.data ?? null)
     if (last.outcome === 'error' && signal.aborted) return end(last.error ?? toToolError(signal.reason))
 
@@ -103,6 +108,13 @@ export const runPipeline = async (options: PipelineOptions): Promise<ToolResult>
     }
   }
 }
+
+const masked = ({ masker }: CommandSecrets, { outcome, stdout, stderr }: ToolResult): ToolResult =>
+  maskResult(masker, {
+    outcome,
+    ...(stdout === undefined ? {} : { stdout }),
+    ...(stderr === undefined ? {} : { stderr }),
+  })
 
 interface End {
   readonly command: LeasedCommand

@@ -5,20 +5,22 @@
  *    policy sees like any other.
  * 2. Every template is rendered exactly once per run, after the tasks before it. The input is rendered first; the
  *    block may read it by name.
- * 3. Program text that does not render stays as it is: it may hold braces that only look like a template.
+ * 3. Secrets that it names are looked up first, and its credential last, when the block is complete.
+ * 4. Program text that does not render stays as it is: it may hold braces that only look like a template.
  */
 import type { LeasedCommand } from '../../contract/command.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { renderValue } from '../../template/render.ts'
 import type { Scope } from '../../template/scope.ts'
 import type { Clock } from '../clock.ts'
+import type { CommandSecrets } from '../credentials/command-secrets.ts'
 import { timeLimitMs } from '../duration.ts'
 import { iterationInput } from '../iteration.ts'
 import { renderField } from '../late-templates.ts'
 import { withTimeLimit } from '../time-limit.ts'
-import { failed } from '../tool-failure.ts'
+import { failed, ToolFailure } from '../tool-failure.ts'
 import { inputObject } from '../tool-input.ts'
-import type { ToolCall, ToolResult } from '../tool.ts'
+import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import type { Task } from './read-pipeline.ts'
 import type { RunningContext } from './running-context.ts'
@@ -29,6 +31,7 @@ export interface TaskRunnerOptions {
   readonly tools: ToolRegistry
   readonly clock: Clock
   readonly signal: AbortSignal
+  readonly secrets: CommandSecrets
   readonly log: ToolCall['log']
 }
 
@@ -40,7 +43,8 @@ const NO_LIMITS: JsonObject = {}
 const renderCode = (code: Json, scope: Scope): Json => {
   try {
     return renderValue(code, scope)
-  } catch {
+  } catch (thrown) {
+    if (thrown instanceof ToolFailure) throw thrown
     return code
   }
 }
@@ -57,7 +61,7 @@ const renderConfig = (task: Task, scope: Scope): JsonObject => {
 }
 
 export const createTaskRunner = (options: TaskRunnerOptions): TaskRunner => {
-  const { command, context, tools, clock, signal, log } = options
+  const { command, context, tools, clock, signal, secrets, log } = options
   const iteration = iterationInput(command) ?? {}
   const stepInput = Object.fromEntries(
     Object.entries(command.context.args).filter(([name]) => !Object.hasOwn(iteration, name)),
@@ -85,17 +89,27 @@ export const createTaskRunner = (options: TaskRunnerOptions): TaskRunner => {
     }
   }
 
+  const call = (tool: Tool, prepared: Omit<ToolCall, 'signal' | 'log'>): ToolResult | Promise<ToolResult> => {
+    if (tool.instant) return tool.run({ ...prepared, signal, log })
+    const limitMs = timeLimitMs(prepared.config, NO_LIMITS)
+    return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...prepared, signal: inner, log }))
+  }
+
+  const start = (task: Task, tool: Tool, run: number): ToolResult | Promise<ToolResult> => {
+    const prepared = prepare(task, run)
+    const filled = secrets.fill(task.kind, prepared.config, signal)
+    if (!(filled instanceof Promise)) return call(tool, prepared)
+    return filled.then((config) => call(tool, { ...prepared, config }))
+  }
+
   return (task, attempt, run) => {
     try {
       context.enter(task.label, attempt)
       const tool = tools.get(task.kind)
-      const call = prepare(task, run)
-      if (tool.instant) {
-        const result = tool.run({ ...call, signal, log })
-        return result instanceof Promise ? result.catch(failed) : result
-      }
-      const limitMs = timeLimitMs(call.config, NO_LIMITS)
-      return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...call, signal: inner, log }))
+      const loading = secrets.load(task.keychain, signal)
+      const result =
+        loading === undefined ? start(task, tool, run) : loading.then(() => start(task, tool, run))
+      return result instanceof Promise ? result.catch(failed) : result
     } catch (thrown) {
       return failed(thrown)
     }

@@ -31,7 +31,9 @@ const FRAMING = ['content-length', 'transfer-encoding', 'connection', 'expect'] 
 const parseUrl = (text: string): URL => {
   const url = URL.parse(text.trim())
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw configFailure(`url must start with http:// or https://, not ${JSON.stringify(text.slice(0, 200))}`)
+    // A user and a query may be secrets.
+    const shown = text.replace(/\/\/[^/?#]*@/, '//').replace(/[?#].*$/s, '')
+    throw configFailure(`url must start with http:// or https://, not ${JSON.stringify(shown.slice(0, 200))}`)
   }
   url.hash = ''
   return url

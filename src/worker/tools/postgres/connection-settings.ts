@@ -35,6 +35,8 @@ export interface ConnectionSettings {
 const DEFAULT_PORT = 5432
 const DEFAULT_CONNECTIONS = 10
 
+const LONGEST_PATH = 300
+
 const CONNECTION_STRINGS = ['connection_string', 'dsn', 'url', 'uri', 'database_url'] as const
 
 const layersOf = (fields: JsonObject): JsonObject[] => {
@@ -54,7 +56,9 @@ const pemOf = async (value: string | null): Promise<string | undefined> => {
   try {
     return await readFile(value, 'utf8')
   } catch (error) {
-    throw configFailure(`Cannot read ${value}: ${(error as NodeJS.ErrnoException).code}`)
+    // What is no path may be the key itself.
+    const what = /\s/.test(value) || value.length > LONGEST_PATH ? 'the certificate or key' : value
+    throw configFailure(`Cannot read ${what}: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
 

@@ -1,0 +1,57 @@
+/**
+ * Cancelling an execution and, unless told otherwise, everything below it.
+ *
+ * 1. Parents first: an execution that is over starts no more children, so none is missed. One that is being started at
+ *    that very moment is cancelled by whoever starts it (see children.ts).
+ * 2. A descendant is found through parents that are over, too. One that ended meanwhile is left alone.
+ */
+import type { Core } from './core.ts'
+import { toError } from './core.ts'
+import { listChildren } from '../store/executions.ts'
+
+/** Cancellations under way at once. */
+const BATCH = 50
+
+/** Ids of the executions that were cancelled, the given one first. A refusal of it is thrown as a ProblemError. */
+export const cancelExecution = async (
+  core: Core,
+  executionId: string,
+  { reason, cascade }: { readonly reason: string | null; readonly cascade: boolean },
+): Promise<readonly string[]> => {
+  await core.demand(executionId, { type: 'cancel', reason })
+  const cancelled = [executionId]
+  const seen = new Set(cancelled)
+  for (let level: readonly string[] = cascade ? [executionId] : []; level.length > 0;) {
+    const found = await Promise.all(core.shards.all.map((database) => listChildren(database, level)))
+    const children = found.flat().filter(({ execution_id }) => !seen.has(execution_id))
+    for (const { execution_id } of children) seen.add(execution_id)
+    const running = children.filter(({ status }) => status === 'RUNNING')
+    cancelled.push(
+      ...(await cancelAll(
+        core,
+        running.map(({ execution_id }) => execution_id),
+        reason,
+      )),
+    )
+    level = children.map(({ execution_id }) => execution_id)
+  }
+  return cancelled
+}
+
+const cancelAll = async (
+  core: Core,
+  ids: readonly string[],
+  reason: string | null,
+): Promise<readonly string[]> => {
+  const cancelled: string[] = []
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const batch = ids.slice(from, from + BATCH)
+    const told = await Promise.all(batch.map((id) => core.tell(id, { type: 'cancel', reason })))
+    for (const [index, { reply }] of told.entries()) {
+      if (reply.ok) cancelled.push(batch[index] ?? '')
+      // Refused as invalid: it ended before it was told.
+      else if (reply.problem.code !== 'invalid') throw toError(reply.problem)
+    }
+  }
+  return cancelled
+}
