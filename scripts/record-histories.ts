@@ -12,15 +12,19 @@ import type { History, HistoryTurn } from '../src/engine/testing/history.ts'
 import { recordHistory } from '../src/engine/testing/history.ts'
 import type { Happening } from '../src/engine/testing/inputs.ts'
 import {
+  called,
   cancelled,
+  childEnded,
   claimed,
   completed,
   expired,
   failed,
   handedBack,
+  parked,
   reported,
   reportedOf,
   started,
+  timedOut,
 } from '../src/engine/testing/inputs.ts'
 import { HEADER } from '../src/engine/testing/playbook.ts'
 import { fold } from '../src/engine/testing/simulation.ts'
@@ -212,6 +216,56 @@ workflow:
       completed('a'),
       cancelled('not needed any more'),
       cancelled(),
+    ],
+  },
+  'cursor-loop': {
+    title:
+      'A cursor loop over three frames: rows out of order, one failed, one parked, a claim that is lost once',
+    playbook: `
+workload: {table: jobs}
+workflow:
+  - {step: start, loop: {cursor: {kind: postgres, auth: pg, claim: 'take {{ __frame_max_rows }} of {{ table }}'}, iterator: job, spec: {mode: cursor, on_error: continue, frame: {max_rows: 3, row_concurrency: 2}}}, tool: {kind: noop, input: {id: '{{ job.id }}'}}, set: {ctx.rows: '{{ output.rows }}'}, next: {arcs: [{step: again, when: "{{ event.name == 'loop.done' and output.stats.failed == 1 }}"}]}}
+  - {step: again, loop: {cursor: {claim: take}, iterator: row, spec: {mode: cursor}}, ${NOOP}, next: {arcs: [{step: rescue, when: '{{ error }}'}]}}
+  - {step: rescue, ${NOOP}}
+`,
+    happenings: [
+      started(),
+      claimed('start', 'w1', '1'),
+      expired('start', '1'),
+      completed('start', { rows: [{ id: 1 }, { id: 2 }, { id: 3 }] }, { workerId: 'w2' }),
+      failed('start#1', 'bad row'),
+      parked('start#0', 1000),
+      completed('start#2'),
+      called('start#0', 'late'),
+      completed('start', [{ id: 4 }]),
+      completed('start#0', { _context_updates: { 'ctx.seen': 4 } }),
+      completed('start', { rows: [] }),
+      completed('again', { rows: [{ id: 5 }, { id: 6 }] }),
+      failed('again#0', 'stops here'),
+      completed('rescue', 'done'),
+    ],
+  },
+  'sub-playbook': {
+    title:
+      'Children: one that completes, one that fails and is handled, one that does not answer in time, one nobody waits for',
+    playbook: `
+workflow:
+  - {step: start, tool: {kind: playbook, path: tests/child, return_step: report, input: {x: 1}}, set: {ctx.score: '{{ output.score }}', ctx.child: '{{ output._execution_id }}'}, next: second}
+  - {step: second, tool: {kind: playbook, path: tests/child, return_result: true}, next: {arcs: [{step: third, when: "{{ error.code == 'CHILD_FAILED' }}"}]}}
+  - {step: third, tool: {kind: playbook, path: tests/child, return_result: true, timeout: 5}, spec: {on_error: continue}, next: fourth}
+  - {step: fourth, tool: {kind: playbook, path: tests/child}}
+`,
+    happenings: [
+      started({}, { parentExecutionId: '400', parentCommandId: '400:up:1', depth: 2 }),
+      claimed('start', 'server', '1'),
+      parked('start', 300_000, { workerId: 'server', leaseToken: '1' }),
+      claimed('start', 'other', '2'),
+      childEnded('start', { data: { score: 7, status: 'its own' } }),
+      parked('second', 180_000),
+      childEnded('second', { status: 'FAILED', error: "Step 'x' failed: no", childId: '901' }),
+      parked('third', 5000),
+      timedOut('third', 5000),
+      completed('fourth', { status: 'started', execution_id: '902', path: 'tests/child', async: true }),
     ],
   },
   'evaluation-fails': {

@@ -129,3 +129,22 @@ test('heartbeat and release name their leases', async () => {
     ['/api/commands/release', body],
   ])
 })
+
+test('a credential comes with its data; one that is not found is null, and every other refusal an error (2)', async () => {
+  const { signal } = new AbortController()
+  const { url, requests } = await startFakeServer(({ path }, response) => {
+    if (path.includes('nope'))
+      answer(response, 404, { error: "Credential 'nope' not found", code: 'not_found' })
+    else if (path.includes('closed')) answer(response, 403, { error: 'Not for you', code: 'forbidden' })
+    else answer(response, 200, { id: '1', name: 'a/b', type: 'bearer', data: { token: 't' }, tags: ['x'] })
+  })
+  const controlPlane = createRemoteControlPlane(url)
+  const ask = (alias: string) => controlPlane.credential({ executionId: EXECUTION, alias, signal })
+  expect(await ask('a/b')).toEqual({ name: 'a/b', type: 'bearer', data: { token: 't' } })
+  expect(requests[0]).toMatchObject({
+    method: 'GET',
+    path: `/api/credentials/a%2Fb?include_data=true&execution_id=${EXECUTION}`,
+  })
+  expect(await ask('nope')).toBeNull()
+  await expect(ask('closed')).rejects.toThrow('Not for you')
+})

@@ -12,6 +12,7 @@ import type {
   HeartbeatStatus,
   LeasedCommand,
   LeaseKey,
+  PlaybookOutcome,
 } from '../contract/command.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
@@ -24,6 +25,8 @@ export interface RemoteControlPlane extends ControlPlane {
 }
 
 const DEFAULT_LEASE_SECONDS = 60
+/** A tool call may be repeated long after it was made; its id is unique, so its window may be, too. */
+const CALL_WINDOW_SECONDS = 30 * 86_400
 
 export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane => {
   const transport = createTransport(serverUrl)
@@ -77,6 +80,45 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
         body: { worker_id: workerId, leases: leases.map(toWireLease) },
       })
     },
+    startPlaybook: async ({ callId, parentExecutionId, playbook, payload }) => {
+      const dedup = { key: callId, window_secs: CALL_WINDOW_SECONDS }
+      const body = { ...playbook, payload, parent_execution_id: parentExecutionId, dedup }
+      const answer = (await transport.json('POST', '/api/execute', { body })) as { execution_id: string }
+      return { executionId: answer.execution_id }
+    },
+    awaitPlaybook: async ({ executionId, step, waitMs, signal }) => {
+      const { signal: abort, release } = toAbortSignal(signal)
+      const query = new URLSearchParams({
+        wait_ms: String(waitMs),
+        include_secrets: 'true',
+        ...(step === null ? {} : { step }),
+      })
+      try {
+        const path = `/api/executions/${executionId}/result?${query.toString()}`
+        const outcome = (await transport.json('GET', path, { signal: abort })) as WireOutcome
+        return outcome.status === 'RUNNING'
+          ? null
+          : { status: outcome.status, path: outcome.path, data: outcome.data, error: outcome.error }
+      } finally {
+        release()
+      }
+    },
+    result: async ({ ref, signal }) => {
+      const { signal: abort, release } = toAbortSignal(signal)
+      try {
+        const query = new URLSearchParams({ ref })
+        return {
+          data: (await transport.json('GET', `/api/result/resolve?${query.toString()}`, {
+            signal: abort,
+          })) as Json,
+        }
+      } catch (error) {
+        if (error instanceof ProblemError && error.code === 'not_found') return null
+        throw error
+      } finally {
+        release()
+      }
+    },
     credential: async ({ executionId, alias, signal }) => {
       const { signal: abort, release } = toAbortSignal(signal)
       const query = new URLSearchParams({ include_data: 'true', execution_id: executionId })
@@ -96,6 +138,10 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
       }
     },
   }
+}
+
+interface WireOutcome extends Omit<PlaybookOutcome, 'status'> {
+  readonly status: PlaybookOutcome['status'] | 'RUNNING'
 }
 
 interface WireCredential {

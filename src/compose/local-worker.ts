@@ -1,6 +1,7 @@
 /** The worker inside the server process. */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import type { Wallet } from '../lib/envelope.ts'
 import type { Core } from '../server/core.ts'
 import type { Leases } from '../server/leases.ts'
 import { createLocalControlPlane } from '../server/local-control-plane.ts'
@@ -12,18 +13,22 @@ import type { StackOptions } from './stack.ts'
 
 export const LOCAL_WORKER_PREFIX = 'local-'
 const POOL = 'shared'
+/** A pipeline brings the kinds of its tasks; the worker itself runs it. */
+const PIPELINE_KIND = 'task_sequence'
 
 /** Starts it; answers how to stop it. */
 export const startLocalWorker = (
   core: Core,
   leases: Leases,
+  wallet: Wallet,
   options: StackOptions,
   graceMs: number,
 ): (() => Promise<void>) => {
   const workerId = `${LOCAL_WORKER_PREFIX}${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
-  const tools = createTools({ env: options.toolEnv, python: options.python })
+  const controlPlane = createLocalControlPlane(core, leases, wallet)
+  const tools = createTools({ env: options.toolEnv, python: options.python, controlPlane })
   const worker = createWorker({
-    controlPlane: createLocalControlPlane(core, leases),
+    controlPlane,
     tools,
     workerId,
     pool: POOL,
@@ -38,7 +43,7 @@ export const startLocalWorker = (
       pool: POOL,
       freeSlots: () => worker.freeSlots(),
       isInstant: (kind) => tools.find(kind)?.instant ?? false,
-      canRun: (kind) => tools.find(kind) !== undefined,
+      canRun: (kind) => kind === PIPELINE_KIND || tools.find(kind) !== undefined,
       accept: (commands) => worker.accept(commands),
     }),
   )

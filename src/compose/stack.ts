@@ -97,7 +97,7 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   const wallet = createWallet(keys.key, [...keys.previous])
   const url = await listen(options, { core, leases, wallet, closing: closing.signal }, undo)
   if (options.slots > 0) {
-    const run = startLocalWorker(core, leases, options, GRACE_MS)
+    const run = startLocalWorker(core, leases, wallet, options, GRACE_MS)
     undo.push({ what: `running commands to finish (they get ${GRACE_MS / 1000} s)`, run })
   }
   undo.push({ what: 'open streams', run: async () => closing.abort() })

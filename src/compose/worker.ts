@@ -29,11 +29,12 @@ export const work = async (flags: WorkerFlags, context: CommandContext): Promise
   const interrupts = listenForInterrupts(context.exit)
   interrupts.signal.addEventListener('abort', () => terminal.out(stoppingLine), { once: true })
   const workerId = `worker-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`
+  const controlPlane = createRemoteControlPlane(url)
   const tools = createTools({
     env: toolEnvironment(env),
     python: env['NOETL_PYTHON'] ?? env['PYTHON_PATH'] ?? null,
+    controlPlane,
   })
-  const controlPlane = createRemoteControlPlane(url)
   const log = createLog(readLogLevel(env), terminal)
   const worker = createWorker({
     controlPlane,

@@ -58,6 +58,12 @@ export const ExecuteRequest = object(
     parent_execution_id: idSchema('parent_execution_id').nullish(),
     execution_pool: z.string().nullish(),
     trace: json.optional(),
+    dedup: z
+      .object({
+        key: z.string().min(1).max(500),
+        window_secs: z.number().int().min(1).max(31_536_000).default(300),
+      })
+      .nullish(),
   },
   { workload: 'payload' },
 )

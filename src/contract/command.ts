@@ -96,6 +96,14 @@ export interface CancelSignal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
+/** What came of an execution. */
+export interface PlaybookOutcome {
+  readonly status: 'COMPLETED' | 'FAILED' | 'CANCELLED'
+  readonly path: string
+  readonly data: Json
+  readonly error: string | null
+}
+
 /** What a worker needs from the control plane: over HTTP (client/) or in the same process (server/). */
 export interface ControlPlane {
   /** Waits up to `waitMs` for work; an empty list when there was none or the signal aborted. */
@@ -114,6 +122,30 @@ export interface ControlPlane {
     readonly workerId: string
     readonly leases: readonly LeaseKey[]
   }): Promise<readonly HeartbeatStatus[]>
+
+  /** Starts a playbook on behalf of a tool call; repeating the call starts nothing new. */
+  startPlaybook(request: {
+    readonly callId: string
+    readonly parentExecutionId: string
+    /** `path` or `catalog_id`, and perhaps `version`. */
+    readonly playbook: JsonObject
+    readonly payload: JsonObject
+  }): Promise<{ readonly executionId: string }>
+
+  /** Waits up to `waitMs` for the end of an execution; null while it runs. */
+  awaitPlaybook(request: {
+    readonly executionId: string
+    /** The step whose data is wanted; null for the final result. */
+    readonly step: string | null
+    readonly waitMs: number
+    readonly signal: CancelSignal
+  }): Promise<PlaybookOutcome | null>
+
+  /** Data that is stored apart; null when it does not exist. */
+  result(request: {
+    readonly ref: string
+    readonly signal: CancelSignal
+  }): Promise<{ readonly data: Json } | null>
 
   /** Hands back unstarted or aborted work. */
   release(request: { readonly workerId: string; readonly leases: readonly LeaseKey[] }): Promise<void>

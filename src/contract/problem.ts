@@ -38,6 +38,21 @@ export const PROBLEM_STATUS: Record<ProblemCode, number> = {
   internal: 500,
 }
 
+/** How a problem is introduced where only a text can be given. */
+export const PROBLEM_PREFIX: Record<ProblemCode, string> = {
+  bad_request: 'Bad request',
+  invalid: 'Validation error',
+  not_found: 'Resource not found',
+  conflict: 'Conflict',
+  lease_lost: 'Conflict',
+  already_terminal: 'Conflict',
+  too_large: 'Too large',
+  unsupported_media_type: 'Unsupported media type',
+  method_not_allowed: 'Method not allowed',
+  unavailable: 'Unavailable',
+  internal: 'Internal error',
+}
+
 /** The one error class of the shell: an expected problem that travels as an exception. */
 export class ProblemError extends Error {
   readonly code: ProblemCode

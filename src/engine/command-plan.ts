@@ -1,6 +1,7 @@
 /** What is known of a step's commands before any of them is built; computed once per step. */
 import type { Json, JsonObject } from '../contract/json.ts'
-import type { PolicyRule, Step, Task } from '../playbook/model.ts'
+import type { PolicyRule, SetEntry, Step, Task } from '../playbook/model.ts'
+import type { FoundTemplate } from '../template/render.ts'
 import { collectTemplates } from '../template/render.ts'
 import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
 
@@ -41,8 +42,12 @@ const makePlan = (step: Step): CommandPlan => {
   if (!task) throw new Error('has no tool to run')
   const pipeline = step.body.kind === 'pipeline' || task.rules.length > 0 || task.set.length > 0
   const { input, config } = pipeline ? { input: {}, config: task.config } : splitSecretInput(step, task)
-  const late = pipeline ? [] : collectTemplates(config).filter(({ text }) => readsSecrets(text))
-  const sources = pipeline ? pipelineTemplates(step, tasks) : late.map(({ text }) => text)
+  const late = pipeline
+    ? lateAuth(step, tasks)
+    : collectTemplates(config).filter(({ text }) => readsSecrets(text))
+  const sources = pipeline
+    ? pipelineTemplates(step, tasks)
+    : collectTemplates(config).flatMap(({ text }) => (readsSecrets(text) ? [text] : []))
   const roots = new Set(sources.flatMap(rootsOf))
   const everything = roots.delete(WHOLE_CONTEXT)
   roots.delete('keychain')
@@ -60,6 +65,31 @@ const makePlan = (step: Step): CommandPlan => {
     needsEverything: everything || tasks.some(readsContext),
   }
 }
+
+/** `auth` of a task is rendered on the server, unless it reads the keychain or what only the running task has. */
+const lateAuth = (step: Step, tasks: readonly Task[]): readonly Pick<FoundTemplate, 'path'>[] => {
+  const made = tasks.flatMap(({ label, set, rules }) => [
+    label,
+    ...written(set),
+    ...rules.flatMap((rule) => written(rule.set)),
+  ])
+  return tasks.flatMap(({ label, config, input }, index) => {
+    const late = new Set([
+      'keychain',
+      '_prev',
+      'input',
+      'args',
+      ...made,
+      ...Object.keys({ ...step.input, ...input }),
+    ])
+    const reads = collectTemplates(config['auth'] ?? null).flatMap(({ text }) => rootsOf(text))
+    return reads.some((root) => late.has(root)) ? [{ path: [index, label, 'auth'] }] : []
+  })
+}
+
+/** The names under which templates read what a `set` writes. */
+const written = (set: readonly SetEntry[]): readonly string[] =>
+  set.map(({ scope, path }) => (scope === 'ctx' ? (path[0] ?? '') : scope))
 
 const RETRY: PolicyRule = {
   when: "{{ output.status == 'error' }}",
@@ -105,7 +135,7 @@ const rootsOf = (text: string): readonly string[] => {
 const WHOLE_CONTEXT = 'ctx'
 
 /** True when any template in the value reads the keychain: then only the worker may render it. */
-export const readsSecrets = (value: Json): boolean =>
+const readsSecrets = (value: Json): boolean =>
   collectTemplates(value).some(({ text }) => rootsOf(text).includes('keychain'))
 
 const pipelineTemplates = (step: Step, tasks: readonly Task[]): readonly string[] => {

@@ -62,6 +62,20 @@ describe('the configuration', () => {
     expect(code('x = {{ n n }}; y = {{1: {2: 3}}}')).toBe('x = {{ n n }}; y = {{1: {2: 3}}}')
   })
 
+  it('leaves program text alone where its braces read names that nobody knows', () => {
+    const code = (text: string): Json =>
+      (
+        commandOf(`tool: {kind: python, code: ${JSON.stringify(text)}}`, { n: 3, none: null }).context[
+          'tool_config'
+        ] as JsonObject
+      )['code'] ?? null
+    expect(code('print(f"{{ value }} {{n}}")')).toBe('print(f"{{ value }} {{n}}")')
+    expect(code('print("{{ n }} {{ none }}")')).toBe('print("3 None")')
+    expect(code('{% for x in [1, 2] %}{{ x }}{{ n }};{% endfor %}')).toBe('13;23;')
+    expect(code('x = "{{ n / 0 }}"')).toBe('x = "{{ n / 0 }}"')
+    expect(code('x = "{{ ctx.n }}"')).toBe('x = "3"')
+  })
+
   it('leaves program text that reads secrets to the worker as it is', () => {
     const { context, meta } = commandOf(
       'tool: {kind: python, code: \'k = "{{ keychain.k }}" + "{{ n }}"\'}',
@@ -137,6 +151,47 @@ describe('the variables', () => {
     })
   })
 
+  it('are those that a late template reads, by bare name or as a member of ctx (rule 2)', () => {
+    const { context, meta } = commandOf(
+      "tool: {kind: http, url: '{{ keychain.k }}{{ ctx.a.x }}{{ b[0] }}{{ ctx.none }}'}",
+      { a: { x: 1, y: 2 }, b: [3], c: 4 },
+    )
+    expect(context['render_context']).toEqual({ a: { x: 1, y: 2 }, b: [3] })
+    expect(meta['step_results']).toEqual({})
+  })
+
+  it('are all there when it cannot be told which member of ctx is read (rule 2)', () => {
+    for (const template of [
+      '{{ ctx[name] }}',
+      '{{ ctx.get(name) }}',
+      '{% for k in ctx.keys() %}{% endfor %}',
+    ]) {
+      const { context } = commandOf(`tool: {kind: http, url: "{{ keychain.k }}${template}"}`, {
+        name: 'a',
+        a: 1,
+      })
+      expect(context['render_context']).toMatchObject({ name: 'a', a: 1, execution_id: '500' })
+    }
+  })
+
+  it('tell which of them are results of steps, and of which shape', () => {
+    const graph = aPlaybook(
+      `
+  - {step: start, tool: {kind: noop}, next: each}
+  - {step: each, loop: {in: [1], iterator: item}, tool: {kind: noop}, next: pipe}
+  - {step: pipe, tool: [{one: {kind: noop}}, {two: {kind: noop}}], next: hidden}
+  - {step: hidden, tool: {kind: noop}, set: {ctx.hidden: 1}, next: late}
+  - {step: late, tool: {kind: http, url: '{{ keychain.k }}{{ start }}{{ each }}{{ ctx.pipe }}{{ hidden }}{{ w }}'}, next: all}
+  - {step: all, tool: {kind: python, code: 'result = context'}}`,
+      'workload: {w: 1}',
+    )
+    const simulation = runThrough(graph, () => ({ n: 1 }), started())
+    const shapes = { start: 'data', each: 'loop', pipe: ['one', 'two'] }
+    expect(simulation.issued('late').meta['step_results']).toEqual(shapes)
+    expect(simulation.issued('all').meta['step_results']).toEqual({ ...shapes, late: 'data' })
+    expect(simulation.issued('start').meta['step_results']).toBeUndefined()
+  })
+
   it('do not grow with the execution (rule 2)', () => {
     const steps = Array.from(
       { length: 30 },
@@ -154,6 +209,28 @@ describe('the variables', () => {
 })
 
 describe('a pipeline', () => {
+  it('leaves auth to the worker where it reads secrets or what the tasks themselves have, and says so', () => {
+    const late = (auth: string): unknown => {
+      const { context, meta } = commandOf(
+        `tool: [{login: {kind: noop, set: {ctx.made: 1}}}, {use: {kind: http, url: u, input: {own: 1}, auth: ${auth}}}]`,
+        { who: 'me' },
+      )
+      const [, second] = context['tool_config'] as { use?: { auth: unknown } }[]
+      return [second?.use?.auth, meta['late'] ?? null]
+    }
+    expect(late("'{{ who }}'")).toEqual(['me', null])
+    for (const template of [
+      '{{ login.token }}',
+      '{{ made }}',
+      '{{ ctx.made }}',
+      '{{ _prev.token }}',
+      '{{ own }}',
+      '{{ keychain.k.v }}',
+    ]) {
+      expect(late(`{token: '${template}'}`)).toEqual([{ token: template }, [[1, 'use', 'auth']]])
+    }
+  })
+
   it('travels as an ordered list of labelled tasks, rendered by the worker except for auth', () => {
     const { context, meta } = commandOf(
       `input: {base: '{{ b }}'}, tool: [{first: {kind: http, url: '{{ u }}', auth: '{{ who }}', input: {x: 1}}},
@@ -205,6 +282,27 @@ describe('a pipeline', () => {
     )
     expect(meta).toMatchObject({ tool_kind: 'task_sequence', unwrap: true })
     expect(context['tool_config']).toMatchObject([{ start_task: { kind: 'noop' } }])
+  })
+
+  it('on_error: retry tries every task three times, unless it has rules of its own', () => {
+    const rules = (step: string): Json =>
+      (commandOf(`${step}, spec: {on_error: retry}`).context['tool_config'] as JsonObject[]).map(
+        (task) => (Object.values(task)[0] as { spec: { policy: { rules: Json } } }).spec.policy.rules,
+      )
+    const retry = [
+      {
+        when: "{{ output.status == 'error' }}",
+        then: { do: 'retry', attempts: 3, backoff: 'none', delay: 0 },
+      },
+    ]
+    expect(rules('tool: {kind: noop}')).toEqual([retry])
+    const own = "{kind: noop, spec: {policy: {rules: [{when: '{{ true }}', then: {do: continue}}]}}}"
+    expect(rules(`tool: [{a: {kind: noop}}, {b: ${own}}]`)).toMatchObject([
+      retry,
+      [{ when: '{{ true }}', then: { do: 'continue' } }],
+    ])
+    const { meta } = commandOf('tool: {kind: noop}, spec: {on_error: retry}')
+    expect(meta).toMatchObject({ tool_kind: 'task_sequence', unwrap: true })
   })
 
   it('in a loop gets the iteration as input and, where templates read it, as variables', () => {

@@ -52,7 +52,7 @@ export const issueCommand = (session: Session, step: Step, iteration: Iteration 
     nodeType: plan.toolKind,
     status: 'PENDING',
     context: {
-      tool_config: plan.pipeline ? pipelineConfig(step, plan.tasks, scope) : toolConfig(plan, scope),
+      tool_config: plan.pipeline ? pipelineConfig(step, plan, scope) : toolConfig(plan, scope),
       args: commandInput(step, plan, scope, iteration),
       render_context: renderContext(session, plan, scope, locals),
     },

@@ -73,6 +73,7 @@ export interface ChildInput {
   readonly childId: string
   readonly path: string
   readonly status: ExecutionStatus
+  /** The data of the command, should the child have completed. */
   readonly data: Json
   readonly error: string | null
 }

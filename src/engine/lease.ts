@@ -2,9 +2,9 @@
  * Leases as the log knows them.
  *
  * 1. A command has at most one holder; its token is the proof.
- * 2. A parked command is held by nobody and can be neither claimed nor let go: its work is under way elsewhere.
- * 3. A lease that ends without a report makes the command wait again, until its attempts are used up; then it
+ * 2. A lease that ends without a report makes the command wait again, until its attempts are used up; then it
  *    fails like any other command, and the playbook may route that failure.
+ * 3. A parked command is held by nobody and can be neither claimed nor let go: its work is under way elsewhere.
  */
 import { EVENT } from '../contract/event.ts'
 import { failCommand } from './end-command.ts'

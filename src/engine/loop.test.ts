@@ -168,6 +168,27 @@ describe('collections', () => {
     return simulation.events.find((event) => event.nodeName === 'L')?.result?.context?.['items'] ?? null
   }
 
+  it.each([
+    ['a number', "'{{ 11 }}'", ' "{{ 11 }}"'],
+    ['a text', "'a,b,c,d,e,f,g,h,i,j,k'", ' "a,b,c,d,e,f,g,h,i,j,k"'],
+    ['a mapping', "'{{ m }}'", ' "{{ m }}"'],
+    ['a list', "'{{ m | list }}'", ' "{{ m | list }}"'],
+    ['a literal list', '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]', ''],
+  ])('larger than a loop may have are refused: %s', (_name, source, named) => {
+    const m = Object.fromEntries(Array.from({ length: 11 }, (_, index) => [`k${index}`, index]))
+    const graph = looping(`{in: ${source}, iterator: item}`)
+    const run = (loopItems: number) => runThrough(graph, noop, started({ m }), { limits: { loopItems } })
+    expect(run(11).status()).toBe('COMPLETED')
+    expect(run(10).state().error).toBe(
+      `Orchestrator evaluate failed: Step 'L': loop.in${named} gave 11 items; a loop may have 10. Go through them in pages, or with a cursor`,
+    )
+  })
+
+  it('of more numbers than fit into memory are refused before they are made', () => {
+    const { state } = runThrough(looping("{in: '{{ 10 ** 15 }}', iterator: item}"), noop, started())
+    expect(state().error).toContain('gave 1000000000000000 items; a loop may have 1000000')
+  })
+
   it('case 70: mappings, texts, numbers and JSON texts become lists', () => {
     expect(items("'{{ m }}'", { m: { b: 1, a: null } })).toEqual([
       { key: 'b', value: 1 },

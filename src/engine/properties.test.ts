@@ -3,11 +3,12 @@
  *
  * 1. The live state is the fold of the stored log, at every position, also from a snapshot and its tail.
  * 2. Answered commands lead to a terminal state: one terminal event, the last one that the engine writes.
- * 3. No command is issued twice for the same step, run and index.
+ * 3. No command is issued twice for the same step, run and index, in a cursor loop for the same row or claim of a frame.
  * 4. A decision repeated on the same state gives the same events, also after a restart from a snapshot.
  * 5. Repeated and stale reports write nothing.
  * 6. A running execution has an open command: it never waits without a cause.
- * 7. A loop never has more commands outstanding than its window.
+ * 7. A loop never has more commands outstanding than its window; a cursor never asks while it works on rows.
+ * 8. A parked command has no holder.
  *
  * ENGINE_SEEDS runs more of them, ENGINE_SEED only the one with that number.
  */
@@ -75,14 +76,20 @@ const tellTwice = (graph: Graph, simulation: Simulation, happening: Happening): 
   expect(JSON.stringify(turn.events), 'the same decision again (law 4)').toBe(JSON.stringify(session.events))
   expect(turn.reply).toEqual(reply)
   expect(turn.changes).toEqual(session.changes)
+  expect(turn.timers).toEqual(session.timers)
   return turn
 }
 
 const checkRunning = (simulation: Simulation): void => {
   if (simulation.status() === 'RUNNING')
     expect(simulation.open().length, 'open commands (law 6)').toBeGreaterThan(0)
-  for (const { loop } of simulation.state().steps.values()) {
-    if (loop) expect(loop.outstanding, 'outstanding iterations (law 7)').toBeLessThanOrEqual(loop.window)
+  for (const { loop, cursor } of simulation.state().steps.values()) {
+    const some = loop ?? cursor
+    if (some) expect(some.outstanding, 'outstanding iterations (law 7)').toBeLessThanOrEqual(some.window)
+    if (cursor) expect(cursor.claiming && cursor.rows !== null, 'claim amid rows (law 7)').toBe(false)
+  }
+  for (const { parked, workerId } of simulation.state().commands.values()) {
+    if (parked) expect(workerId, 'holder of a parked command (law 8)').toBeNull()
   }
 }
 
@@ -93,7 +100,7 @@ const checkIssued = (events: readonly EventRecord[]): void => {
     const name = nodeName ?? ''
     if (eventType === EVENT.stepEnter) run.set(name, (run.get(name) ?? 0) + 1)
     if (eventType !== EVENT.commandIssued) continue
-    const key = JSON.stringify([name, run.get(name), meta['iteration_index'] ?? null])
+    const key = JSON.stringify([name, run.get(name), meta['iteration_index'] ?? null, meta['cursor'] ?? null])
     expect(issued.has(key), `${key} issued twice (law 3)`).toBe(false)
     issued.add(key)
   }

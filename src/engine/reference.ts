@@ -42,18 +42,22 @@ export const referenceOf = (data: Json | undefined): string | null => {
   return typeof ref === 'string' && typeof store === 'string' && REF.test(ref) ? ref : null
 }
 
+/** The data itself, also when the state has only its marker. */
+export const wholeData = (data: Json, resolve: Resolve): Json => {
+  const ref = referenceOf(data)
+  if (ref === null) return data
+  const found = resolve(ref)
+  if (found === undefined) throw new ResultNeeded(ref)
+  return found
+}
+
 /** A value stored apart: the marker as far as it goes, then the data, seen through `viewOf`. */
 export const referenceView = (
   marker: JsonObject,
-  ref: string,
   resolve: Resolve,
   viewOf: (data: Json) => unknown,
 ): View => {
-  const data = (): Json => {
-    const found = resolve(ref)
-    if (found === undefined) throw new ResultNeeded(ref)
-    return found
-  }
+  const data = (): Json => wholeData(marker, resolve)
   const whole = (): unknown => viewOf(data())
   return {
     [VIEW]: true,

@@ -4,8 +4,8 @@
  * 1. A report counts only from the holder of the current lease; without a token or a name nobody is refused.
  * 2. A command that nobody claimed is claimed by its report.
  * 3. A report about a command that ended before is acknowledged and changes nothing.
- * 4. A parked command is claimed by nobody; whoever brings its outcome ends it, also when that came before the parking.
- * 5. A report to a terminal execution is recorded and changes nothing.
+ * 4. A report to a terminal execution is recorded and changes nothing.
+ * 5. A parked command is claimed by nobody; whoever brings its outcome ends it, also when that came before the parking.
  */
 import { canonicalEventType, defaultEventStatus, EVENT, terminalStatusOf } from '../contract/event.ts'
 import type { EventResult } from '../contract/event.ts'

@@ -53,7 +53,7 @@ export const createScope = (
     lookup: (name) => {
       if (name === 'workload') return state.workload
       if (name === 'ctx') return context
-      if (name === 'steps') return stepsView(state)
+      if (name === 'steps') return stepsView(state, resolve)
       return variable(name)
     },
   }
@@ -66,15 +66,15 @@ const stepResult = (graph: Graph, state: State, resolve: Resolve, name: string):
     : stepView(step, graph.step(name).body.kind === 'pipeline', resolve)
 }
 
-const stepsView = (state: State): View => ({
+const stepsView = (state: State, resolve: Resolve): View => ({
   [VIEW]: true,
   get: (name) => {
     const step = state.steps.get(name)
-    return step?.data === undefined ? undefined : envelopeOf(step)
+    return step?.data === undefined ? undefined : envelopeOf(step, resolve)
   },
   plain: () => {
     const all: Record<string, Json> = {}
-    for (const [name, step] of state.steps) if (step.data !== undefined) all[name] = envelopeOf(step)
+    for (const [name, step] of state.steps) if (step.data !== undefined) all[name] = envelopeOf(step, resolve)
     return all
   },
 })

@@ -2,7 +2,15 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../contract/json.ts'
 import type { Graph } from './graph.ts'
-import { completed, failed, started } from './testing/inputs.ts'
+import {
+  cancelled,
+  completed,
+  errorOf,
+  failed,
+  reportedOf,
+  started,
+  variablesWritten,
+} from './testing/inputs.ts'
 import { aPlaybook } from './testing/playbook.ts'
 import { createSimulation, runThrough } from './testing/simulation.ts'
 import { given } from './testing/specification.ts'
@@ -204,6 +212,102 @@ describe('exports of a worker', () => {
       context: { status: 'success' },
     }))
     expect(turn.lines).toContain('ctx.updated start export {"total":1}')
+  })
+
+  it('beside the data leave the data as it is, and win over those inside it', () => {
+    const context = {
+      data: { n: 1, _context_updates: { a: 'inside' } },
+      context_updates: { a: 'beside', 'ctx.b.c': 2 },
+    }
+    const { simulation } = given(aPlaybook(`  - {step: start, ${NOOP}}`), [started()])
+      .when(reportedOf('start', 'command.completed', { context: { result: { status: 'success', context } } }))
+      .thenEvents(
+        'command.completed start',
+        'ctx.updated start export {"a":"beside","b":{"c":2}}',
+        'step.exit start',
+        'playbook.completed {"n":1,"_context_updates":{"a":"inside"}}',
+      )
+    expect(simulation.state().steps.get('start')?.data).toEqual(context.data)
+  })
+
+  it('of a failed command are written as well', () => {
+    const context = { error: { ...errorOf('no') }, context_updates: { tried: 3 } }
+    const { simulation } = given(aPlaybook(`  - {step: start, ${NOOP}}`), [started()]).when(
+      reportedOf('start', 'command.failed', { context: { result: { status: 'error', context } } }),
+    )
+    expect(simulation.state()).toMatchObject({ status: 'FAILED', vars: { tried: 3 } })
+  })
+})
+
+describe('a nested write starts from what the name means, in whatever layer', () => {
+  const set = (path: string, head = ''): Json => {
+    const graph = aPlaybook(
+      `
+  - {step: start, ${NOOP}, next: b}
+  - {step: b, ${NOOP}, set: {${path}: new}}`,
+      head,
+    )
+    return { ...runThrough(graph, () => ({ n: 1, deep: { x: 1 } }), started()).state().vars }
+  }
+
+  it('the workload', () => {
+    expect(set('ctx.config.b', 'workload: {config: {a: 1, b: 2}}')).toEqual({ config: { a: 1, b: 'new' } })
+  })
+
+  it('the result of a step', () => {
+    expect(set('ctx.start.deep.y')).toEqual({ start: { n: 1, deep: { x: 1, y: 'new' } } })
+  })
+
+  it('nothing, or something that has no members', () => {
+    expect(set('ctx.fresh.a.b')).toEqual({ fresh: { a: { b: 'new' } } })
+    expect(set('ctx.count.a', 'workload: {count: 5}')).toEqual({ count: { a: 'new' } })
+  })
+
+  it('an earlier write of the same set', () => {
+    const graph = aPlaybook(`  - {step: start, ${NOOP}, set: {ctx.c.a: 1, ctx.c.b: 2, ctx.c.a.x: 3}}`)
+    expect(runThrough(graph, noop, started()).state().vars).toEqual({ c: { a: { x: 3 }, b: 2 } })
+  })
+
+  it('and leaves the workload itself alone', () => {
+    const graph = aPlaybook(
+      `  - {step: start, ${NOOP}, set: {ctx.config.b: 9}}`,
+      'workload: {config: {a: 1}}',
+    )
+    expect(runThrough(graph, noop, started()).state().workload).toEqual({ config: { a: 1 } })
+  })
+})
+
+describe('variables written from outside', () => {
+  const graph = aPlaybook(
+    `
+  - {step: start, ${NOOP}, next: b}
+  - {step: b, tool: {kind: noop, input: {v: '{{ v }}', bare: '{{ ctx.w.deep }}'}}}`,
+    'workload: {v: 1}',
+  )
+
+  it('are recorded with their source and seen by the next step', () => {
+    const { simulation } = given(graph, [started()])
+      .when(variablesWritten({ v: 2, w: { deep: null } }, 'variables api'))
+      .thenEvents('ctx.updated variables api {"v":2,"w":{"deep":null}}')
+    simulation.tell(completed('start'))
+    expect(simulation.issued('b').context).toMatchObject({ args: { v: 2, bare: null } })
+  })
+
+  it('take names with dots for names', () => {
+    const { simulation } = given(graph, [started()]).when(variablesWritten({ 'a.b': 1, __proto__x: 2 }))
+    expect(simulation.state().vars).toEqual({ 'a.b': 1, __proto__x: 2 })
+  })
+
+  it('start and end nothing', () => {
+    const { turn, simulation } = given(graph, [started()]).when(variablesWritten({ v: 2 }))
+    expect(turn).toMatchObject({ changes: [], timers: [] })
+    expect(simulation.open()).toEqual(['start'])
+  })
+
+  it('are refused when the execution is over', () => {
+    given(graph, [started(), cancelled()])
+      .when(variablesWritten({ v: 2 }))
+      .thenRefused('conflict', 'Execution 500 is already CANCELLED')
   })
 })
 

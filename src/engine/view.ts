@@ -12,7 +12,7 @@ import { isObject } from '../contract/json.ts'
 import type { View } from '../template/scope.ts'
 import { VIEW } from '../template/scope.ts'
 import type { Resolve } from './reference.ts'
-import { referenceOf, referenceView } from './reference.ts'
+import { referenceOf, referenceView, wholeData } from './reference.ts'
 import type { StepState } from './state.ts'
 
 const SELF_NAMES = new Set(['data', 'result', 'context'])
@@ -82,8 +82,7 @@ export const stepView = (step: StepState, isPipeline: boolean, resolve: Resolve)
   if (step.looped && isObject(data)) return loopView(data)
   const viewOf = (value: Json): unknown =>
     isPipeline && isObject(value) ? pipelineView(value) : dataView(value)
-  const ref = referenceOf(data)
-  return ref === null ? viewOf(data) : referenceView(data as JsonObject, ref, resolve, viewOf)
+  return isObject(data) && referenceOf(data) !== null ? referenceView(data, resolve, viewOf) : viewOf(data)
 }
 
 /** `output` where arcs and step-level `set` are evaluated: the step's value with its verdict. */
@@ -127,11 +126,11 @@ export const eventName = (name: 'call.done' | 'loop.done' | 'call.error' | 'step
 })
 
 /** The stored envelope, behind `steps.<name>`. */
-export const envelopeOf = (step: StepState): Json => {
+export const envelopeOf = (step: StepState, resolve: Resolve): Json => {
   const failed = step.outcome === 'error'
   const inner = {
     status: failed ? 'error' : 'success',
-    data: step.data ?? null,
+    data: wholeData(step.data ?? null, resolve),
     ...(failed ? { error: errorValue(step.error) } : {}),
   }
   return {

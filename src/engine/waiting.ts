@@ -2,8 +2,6 @@
  * What ends a parked command from outside: its child, or the clock. Both may come late or twice; a command that has
  * ended is not ended again.
  */
-import type { JsonObject } from '../contract/json.ts'
-import { isObject } from '../contract/json.ts'
 import { completeCommand, failCommand } from './end-command.ts'
 import type { ChildInput, Reply, TimeoutInput } from './input.ts'
 import { accepted, known } from './input.ts'
@@ -12,7 +10,8 @@ import type { Session } from './session.ts'
 export const childEnded = (session: Session, input: ChildInput): Reply => {
   const command = session.state.commands.get(input.commandId)
   if (!command) return known('0')
-  if (input.status === 'COMPLETED') return accepted(completeCommand(session, command, childData(input)))
+  if (input.status === 'COMPLETED')
+    return accepted(completeCommand(session, command, input.data))
   const what = input.status === 'CANCELLED' ? 'was cancelled' : 'failed'
   return accepted(
     failCommand(session, command, {
@@ -23,17 +22,6 @@ export const childEnded = (session: Session, input: ChildInput): Reply => {
     }),
   )
 }
-
-/** The child's own fields win over what is told about the child; the names with an underscore are always there. */
-const childData = ({ data, childId, status, path }: ChildInput): JsonObject => ({
-  data,
-  execution_id: childId,
-  status,
-  path,
-  ...(isObject(data) ? data : {}),
-  _execution_id: childId,
-  _status: status,
-})
 
 export const commandTimedOut = (session: Session, input: TimeoutInput): Reply => {
   const command = session.state.commands.get(input.commandId)

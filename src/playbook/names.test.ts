@@ -12,6 +12,23 @@ describe('names in templates', () => {
   })
 
   it.each([
+    ['when: "{{ keychain.api.key is defined }}"'],
+    ['set: {ctx.key: "{{ keychain.api.key }}"}'],
+    ['next: [{step: b, when: "{{ keychain.api.key }}"}]'],
+    ['loop: {in: "{{ keychain.api.keys }}", iterator: x}\ntool: {kind: noop}'],
+  ])('warns about secrets where no tool reads them: %s', (keys) => {
+    expect(advice(startStep(keys))).toEqual(['keychain-outside-tools'])
+  })
+
+  it.each([
+    ['tool: {kind: http, url: u, headers: {x: "{{ keychain.api.key }}"}}'],
+    ['tool: [{a: {kind: http, url: u, auth: {token: "{{ keychain.api.key }}"}}}]'],
+    ['input: {key: "{{ keychain.api.key }}"}\ntool: {kind: noop}'],
+  ])('lets tools read secrets: %s', (keys) => {
+    expect(advice(startStep(keys))).toEqual([])
+  })
+
+  it.each([
     ['a workload key', 'key'],
     ['a step', 'b'],
     ['a variable set by a step', 'total'],

@@ -89,10 +89,20 @@ export const warnUnknownNames = (context: ReadContext): void => {
     'keychain',
   ]
   for (const use of context.templates.uses) {
+    if (use.name === 'keychain') warnSecretOutsideTools(use, context)
     if (known.has(use.name) || isGuarded(use)) continue
     const message = `'${use.name}' is not defined in this playbook.${didYouMean(use.name, candidates)}`
     context.report.warn('unknown-name', use.at(), message)
   }
+}
+
+/** Where a template is rendered by a worker, which is the only one to have secrets. */
+const OF_TOOLS = /^workflow\[\d+\]\.(?:tool|input|args|with)\b|^workbook\b|^keychain\b/
+
+const warnSecretOutsideTools = (use: NameUse, context: ReadContext): void => {
+  const at = use.at()
+  if (OF_TOOLS.test(at.path)) return
+  context.report.warn('keychain-outside-tools', at, "'keychain' is known to tools only; here it is undefined")
 }
 
 /** `x | default(…)` and `x is defined` say themselves that the name may be missing. */

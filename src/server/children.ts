@@ -15,11 +15,10 @@ import type { ExecutionRow } from '../store/executions.ts'
 import { readExecution } from '../store/executions.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
-import { defaultPool } from './execute.ts'
+import { checkDepth, defaultPool } from './execute.ts'
 import { parseVersion } from './routes/catalog.ts'
 import type { RegisteredPlaybook } from './playbooks.ts'
 
-const MAX_DEPTH = 16
 const DEFAULT_WAIT_SECONDS = { return_step: 300, return_result: 180 } as const
 
 export type ChildStart = { readonly data: JsonObject } | { readonly waitMs: number }
@@ -28,13 +27,7 @@ export const createChildren = (core: Core) => ({
   /** Throws a ProblemError when the child cannot be started. */
   start: async (command: LeasedCommand): Promise<ChildStart> => {
     const config = isObject(command.context.tool_config) ? command.context.tool_config : {}
-    const depth = Number(command.meta['depth'] ?? 0) + 1
-    if (depth > MAX_DEPTH) {
-      throw new ProblemError(
-        'invalid',
-        `Playbooks are nested ${depth} deep; ${MAX_DEPTH} is the limit. Does this playbook run itself?`,
-      )
-    }
+    const depth = checkDepth(Number(command.meta['depth'] ?? 0) + 1)
     const playbook = await childPlaybook(core, config)
     const waits = waitMsOf(config)
     const { reply } = await core.startAs(command.eventId, playbook, {

@@ -40,6 +40,8 @@ export interface CoreOptions {
   readonly cachedExecutions?: number
   /** Seconds a lease lasts without a heartbeat. */
   readonly leaseSeconds?: number
+  /** Bytes of results stored apart that are kept in memory. */
+  readonly resultBytesAtHand?: number
 }
 
 export type CommitListener = (state: State, events: readonly EventRecord[]) => void
@@ -105,7 +107,12 @@ export const createCore = (options: CoreOptions): Core => {
   let localSlots: LocalSlots | null = null
   let conflictCount = 0
 
-  const largeResults = createLargeResults({ shards, sealer, nextId })
+  const largeResults = createLargeResults({
+    shards,
+    sealer,
+    nextId,
+    ...(options.resultBytesAtHand === undefined ? {} : { atHandBytes: options.resultBytesAtHand }),
+  })
 
   const environment = (): Environment => ({
     now: options.now().toISOString(),

@@ -1,26 +1,51 @@
-/** Starting an execution on request. */
+/**
+ * Starting an execution on request.
+ *
+ * 1. A key of its own makes a request repeatable: whoever sends it again within its window gets the execution that
+ *    the first one started, and one that was claimed but never started, because its server died, is started then.
+ * 2. An execution below the limit of nesting is not started.
+ */
 import type { ExecuteRequest } from '../contract/api.ts'
 import { ProblemError } from '../contract/problem.ts'
-import type { Core } from './core.ts'
+import { claimDedupKey } from '../store/dedup.ts'
+import { readEvents } from '../store/events.ts'
+import { readVersion } from '../store/executions.ts'
+import type { Core, Told } from './core.ts'
 import { toError } from './core.ts'
 import type { RegisteredPlaybook } from './playbooks.ts'
 import { parseVersion } from './routes/catalog.ts'
 
 export interface Started {
   readonly execution_id: string
-  readonly status: 'started'
+  readonly status: 'started' | 'duplicate'
   readonly commands_generated: number
 }
 
+export const MAX_DEPTH = 16
+
 export const execute = async (core: Core, request: ExecuteRequest): Promise<Started> => {
   const playbook = await resolvePlaybook(core, request)
-  const answer = await core.start(playbook, {
+  const depth = await depthBelow(core, request.parent_execution_id ?? null)
+  const minted = core.nextId()
+  const executionId = await claimKey(core, request, minted)
+  if (executionId !== minted && (await readVersion(core.shards.of(executionId), executionId)) !== null) {
+    return { execution_id: executionId, status: 'duplicate', commands_generated: 0 }
+  }
+  const told = await core.startAs(executionId, playbook, {
     payload: request.payload ?? {},
     parentExecutionId: request.parent_execution_id ?? null,
+    depth,
     pool: poolOf(request, playbook),
     trace: request.trace ?? null,
   })
-  const { reply, state, executionId } = answer
+  if (!told.reply.ok && told.reply.problem.code === 'conflict') {
+    return { execution_id: executionId, status: 'duplicate', commands_generated: 0 }
+  }
+  return started(executionId, told)
+}
+
+const started = (executionId: string, told: Told): Started => {
+  const { reply, state } = told
   if (!reply.ok) throw toError(reply.problem)
   // The execution exists and has failed: its first command could not be built.
   if (
@@ -30,11 +55,37 @@ export const execute = async (core: Core, request: ExecuteRequest): Promise<Star
   ) {
     throw new ProblemError('invalid', state.error, { details: { execution_id: executionId } })
   }
-  return { execution_id: executionId, status: 'started', commands_generated: generated(answer) }
+  return { execution_id: executionId, status: 'started', commands_generated: generated(told) }
+}
+
+const claimKey = async (
+  core: Core,
+  { dedup, parent_execution_id }: ExecuteRequest,
+  minted: string,
+): Promise<string> => {
+  if (!dedup) return minted
+  const key = { scope: parent_execution_id ?? '0', key: dedup.key, windowSeconds: dedup.window_secs }
+  return claimDedupKey(core.shards.cluster, key, minted)
+}
+
+/** How deep a child of this execution would stand. */
+const depthBelow = async (core: Core, parentId: string | null): Promise<number> => {
+  if (parentId === null) return 0
+  const [first] = await readEvents(core.shards.of(parentId), parentId, { limit: 1 })
+  const above = Number(first?.meta['depth'] ?? 0)
+  return checkDepth((Number.isFinite(above) ? above : 0) + 1)
+}
+
+export const checkDepth = (depth: number): number => {
+  if (depth <= MAX_DEPTH) return depth
+  throw new ProblemError(
+    'invalid',
+    `Playbooks are nested ${depth} deep; ${MAX_DEPTH} is the limit. Does this playbook run itself?`,
+  )
 }
 
 /** For a loop on the entry step the size of its collection, however many are issued at first. */
-const generated = ({ state, commandsGenerated }: Awaited<ReturnType<Core['start']>>): number => {
+const generated = ({ state, commandsGenerated }: Told): number => {
   for (const step of state?.steps.values() ?? []) if (step.loop) return step.loop.total
   return commandsGenerated
 }

@@ -140,3 +140,16 @@ export const refuseBrokenRequest = (error: Error, socket: Socket): void => {
   const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
   socket.end(`${head}\r\n\r\n${body}`)
 }
+
+/** Aborts when the client goes away or the server stops, so that nobody is waited for in vain. */
+export const goneSignal = (reply: FastifyReply, closing: AbortSignal): AbortSignal => {
+  const gone = new AbortController()
+  const abort = (): void => gone.abort()
+  closing.addEventListener('abort', abort)
+  // Of the response, not of the connection, which carries many requests.
+  reply.raw.once('close', () => {
+    closing.removeEventListener('abort', abort)
+    abort()
+  })
+  return gone.signal
+}

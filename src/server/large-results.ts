@@ -42,6 +42,8 @@ export interface LargeResults {
   fetch(ref: string): Promise<Json>
   /** The context of a command, under a name that is no step's. Answers its reference. */
   storeContext(executionId: string, step: string, context: Json): Promise<string>
+  /** The data, or its marker once it is stored apart. */
+  keep(executionId: string, step: string, data: Json): Promise<Json>
   /** The reported context with its data stored apart; the same context when the data is small enough. */
   externalise(executionId: string, step: string, context: Json, selected: readonly string[]): Promise<Json>
   /** The reported context with its data in it, wherever the worker put it. */
@@ -124,6 +126,11 @@ export const createLargeResults = (options: LargeResultsOptions): LargeResults =
     },
     storeContext: async (executionId, step, context) =>
       (await store(executionId, `command:${step}`, null, context)).ref,
+    keep: async (executionId, step, data) => {
+      if (!isLargerThan(data, INLINE_LIMIT) && referenceOf(data) === null) return data
+      const stored = await store(executionId, step, step, data)
+      return markerOf(data, { ...stored, selected: [] })
+    },
     externalise: async (executionId, step, context, selected) => {
       if (!isObject(context)) return context
       const data = reportedData(context)

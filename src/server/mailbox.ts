@@ -232,7 +232,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   /** Data too large for the log goes into a row of its own, once, however often the turn is taken. */
   const slim = (session: Session, input: ReportInput): Promise<ReportInput> | ReportInput => {
     const command = input.commandId === null ? undefined : session.state.commands.get(input.commandId)
-    if (!command || command.index !== null) return input
+    if (!command) return input
     let slimInput = slimmed.get(input)
     if (!slimInput) {
       slimInput = slimContext(session, command, input.context).then((context) =>
@@ -243,11 +243,13 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     return slimInput
   }
 
-  /** The rows of a cursor are work to be issued: the fold itself needs them, so they stay in the log. */
-  const slimContext = ({ graph }: Session, { step, isClaim }: CommandState, context: Json): Promise<Json> =>
-    isClaim
+  /** The rows of a cursor are work to be issued, those of a loop become one list: both stay in the log. */
+  const slimContext = ({ graph }: Session, command: CommandState, context: Json): Promise<Json> => {
+    const { step, isClaim, index } = command
+    return isClaim || index !== null
       ? deps.largeResults.internalise(context)
       : deps.largeResults.externalise(executionId, step, context, graph.step(step).outputSelect)
+  }
 
   /** The same for the contexts of commands. The worker beside us has already got the whole one. */
   const slimCommands = async (session: Session): Promise<void> => {

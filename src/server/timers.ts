@@ -3,23 +3,20 @@
  * after what it says is on disk, so a server that dies in between makes it come again; nothing minds being told twice.
  */
 import type { Json } from '../contract/json.ts'
+import { childData } from '../contract/child-data.ts'
 import { isObject } from '../contract/json.ts'
-import { finalResult } from '../engine/finish.ts'
-import type { Graph } from '../engine/graph.ts'
 import type { ChildInput } from '../engine/input.ts'
-import { plainOf } from '../engine/scope.ts'
-import { referenceOf } from '../engine/reference.ts'
-import type { State, StepState } from '../engine/state.ts'
-import { stepView } from '../engine/view.ts'
+import { referenceOf, ResultMissing } from '../engine/reference.ts'
 import { readCommand } from '../store/commands.ts'
+import { readExecution } from '../store/executions.ts'
 import type { Database } from '../store/database.ts'
 import type { TimerRow } from '../store/timers.ts'
 import { deleteTimers, takeDueTimers } from '../store/timers.ts'
 import { TIMER_POOL } from './build-append.ts'
 import type { Core } from './core.ts'
 import { readIssued } from './leased-command.ts'
+import { outcomeOf } from './outcome.ts'
 import type { Service } from './service.ts'
-import { loadState } from './state-loader.ts'
 
 const BATCH = 100
 const HOLD_SECONDS = 30
@@ -42,7 +39,7 @@ export const createTimers = (core: Core): Timers => {
     }
     if (timer.kind === 'child_ended') {
       const parentId = textOf(timer, 'parent_execution_id')
-      const input = await childInput(core, database, timer.execution_id, parentId, commandId)
+      const input = await childInput(core, timer.execution_id, parentId, commandId)
       if (input) await core.tell(parentId, input)
     }
     await deleteTimers(database, [timer.timer_id])
@@ -89,38 +86,33 @@ const createWaitingService = (core: Core, runOnce: () => Promise<number>): Servi
   }
 }
 
-/** What the parent is told of its child; null when the parent's command cannot be found any more. */
+/** What the parent is told of its child; null when the child cannot be found. */
 const childInput = async (
   core: Core,
-  database: Database,
   childId: string,
   parentId: string,
   commandId: string,
 ): Promise<ChildInput | null> => {
-  const loaded = await loadState(database, childId, core.sealer)
-  if (!loaded?.state.status) return null
-  const { state } = loaded
-  const { graph } = await core.playbooks.byId(state.catalogId)
-  const wanted = await wantedStep(core, parentId, commandId)
-  return {
-    type: 'child',
-    commandId,
-    childId,
-    path: state.path,
-    status: loaded.state.status,
-    data: wanted === null ? finalResult(graph, state) : stepData(graph, state, wanted),
-    error: state.error,
+  try {
+    const outcome = await outcomeOf(core, childId, await wantedStep(core, parentId, commandId))
+    if (!outcome) return null
+    const whole = childData({ ...outcome, executionId: childId })
+    // Iterations keep their data in the list of results; elsewhere large data is stored apart, as the parent's own.
+    const data = isIteration(commandId)
+      ? whole
+      : await core.largeResults.keep(parentId, stepIn(commandId), whole)
+    return { type: 'child', commandId, childId, ...outcome, data }
+  } catch (error) {
+    if (!(error instanceof ResultMissing)) throw error
+    const row = await readExecution(core.shards.of(childId), childId)
+    const path = row?.path ?? ''
+    return { type: 'child', commandId, childId, path, status: 'FAILED', data: null, error: error.message }
   }
 }
 
-const stepData = (graph: Graph, state: State, name: string): Json => {
-  const run = state.steps.get(name)
-  return run ? dataOf(run, graph.step(name).body.kind === 'pipeline') : finalResult(graph, state)
-}
+const stepIn = (commandId: string): string => commandId.split(':')[1] ?? 'child'
 
-/** A result that is stored apart stays a reference, which resolves for the parent as well. */
-const dataOf = (run: StepState, isPipeline: boolean): Json =>
-  referenceOf(run.data) === null ? plainOf(stepView(run, isPipeline, () => undefined)) : (run.data ?? null)
+const isIteration = (commandId: string): boolean => /:i\d+$/.test(commandId)
 
 /** The child's step whose data the parent asked for. */
 const wantedStep = async (core: Core, parentId: string, commandId: string): Promise<string | null> => {

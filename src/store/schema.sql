@@ -117,6 +117,15 @@ CREATE INDEX execution_by_parent ON noetl.execution USING btree (parent_executio
 CREATE INDEX execution_ended_badly ON noetl.execution USING btree (status, execution_id) WHERE (status = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]));
 CREATE INDEX execution_running ON noetl.execution USING btree (execution_id) WHERE (status = 'RUNNING'::text);
 
+create table noetl.execution_dedup (
+  scope bigint not null,
+  key text not null,
+  execution_id bigint not null,
+  seen_at timestamp with time zone default now() not null,
+  constraint execution_dedup_pkey PRIMARY KEY (scope, key)
+);
+CREATE INDEX execution_dedup_age ON noetl.execution_dedup USING btree (seen_at);
+
 create table noetl.keychain (
   cache_key text not null,
   keychain_name text not null,

@@ -12,7 +12,17 @@ import { charge, chargeSearch, checkDataDepth, type Budget } from './limits.ts'
 import { asNumeric, compareNumbers, parseDecimal } from './numbers.ts'
 import { isView } from './scope.ts'
 import { textOf } from './text-form.ts'
-import { asList, asMapping, isAbsent, isMapping, kindOf, whole, type Kind, type Mapping, type Value } from './values.ts'
+import {
+  asList,
+  asMapping,
+  isAbsent,
+  isMapping,
+  kindOf,
+  whole,
+  type Kind,
+  type Mapping,
+  type Value,
+} from './values.ts'
 
 export const isEqual = (budget: Budget, left: Value, right: Value, depth = 0): boolean => {
   if (left === right) return true

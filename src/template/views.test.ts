@@ -145,3 +145,49 @@ describe('own equality', () => {
     expect(valueOf(expression, data)).toEqual(expected)
   })
 })
+
+describe('a view of something that is not there', () => {
+  const absent: View = viewOf({
+    absent: true,
+    plain: () => {
+      throw new RangeError('not there')
+    },
+    get: () => absent,
+    equals: () => false,
+  })
+  const holder = viewOf({ plain: () => ({}), get: () => absent })
+
+  test.each<[string, Json]>([
+    ['absent is defined', false],
+    ['absent.deeper is undefined', true],
+    ['absent is none', false],
+    ['absent | default(1)', 1],
+    ['absent | default(1, true)', 1],
+    ['absent or 2', 2],
+    ['not absent', true],
+    ['3 if absent else 4', 4],
+    ['absent == 1', false],
+    ['1 in absent', false],
+    ['"a" in holder', false],
+    ['holder.get("a", 5)', 5],
+    ['holder | get("a", 6)', 6],
+  ])('is undefined where that can be asked: %s', (expression, expected) => {
+    expect(valueOf(expression, { absent, holder })).toEqual(expected)
+  })
+
+  test('does not hold as a condition', () => {
+    expect(compileTemplate('{{ absent }}').test(scopeOf({ absent }))).toBe(false)
+  })
+
+  test.each([
+    'absent',
+    'absent.deeper',
+    'absent ~ ""',
+    'absent | upper',
+    'absent | int',
+    '[absent]',
+    'absent < 1',
+  ])('fails in any other use: %s', (expression) => {
+    expect(() => valueOf(expression, { absent })).toThrow()
+  })
+})

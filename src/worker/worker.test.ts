@@ -79,6 +79,9 @@ const createFakeControlPlane = () => {
       return Promise.resolve()
     },
     credential: () => Promise.resolve(null),
+    startPlaybook: () => Promise.reject(new Error('not asked for')),
+    awaitPlaybook: () => Promise.resolve(null),
+    result: () => Promise.resolve(null),
   }
   return { controlPlane, leases, reports, heartbeats, released, answers }
 }

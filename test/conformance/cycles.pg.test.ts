@@ -13,7 +13,10 @@ const times = ({ runs }: PlaybookRun, step: string): number => runs.filter((name
 const dataOf = ({ events }: PlaybookRun, step: string): readonly unknown[] =>
   events
     .filter((event) => event.eventType === EVENT.commandCompleted && event.nodeName === step)
-    .map((event) => (event.result?.context?.['result'] as { context?: { data?: unknown } } | undefined)?.context?.data)
+    .map(
+      (event) =>
+        (event.result?.context?.['result'] as { context?: { data?: unknown } } | undefined)?.context?.data,
+    )
 
 test('case 62: a counter loop over two steps runs its body three times and the exit once', async () => {
   const found = await run({

@@ -76,14 +76,21 @@ test('case 100: the other branch finishes, then exactly one playbook.failed ends
   expect(found.events.at(-1)).toMatchObject({ eventType: EVENT.failed, meta: { failed_steps: ['bad'] } })
 })
 
-test.each(['postgres, query: "select 1"', `http, url: "${web.url}/echo"`])(
-  'case 101: an unknown credential fails at once and is named (%s)',
-  async (tool) => {
-    const { status, error } = await run(`- { step: start, tool: { kind: ${tool}, auth: no_such_alias } }`)
-    expect(status).toBe('FAILED')
-    expect(error).toContain('no_such_alias')
-  },
-)
+test.each([
+  ['a single tool', 'tool: { kind: postgres, query: select 1, auth: no_such_alias }'],
+  ['an http call', `tool: { kind: http, url: "${web.url}/echo", auth: no_such_alias }`],
+  ['a task', 'tool: [ { one: { kind: postgres, query: select 1, auth: no_such_alias } } ]'],
+  [
+    'a cursor',
+    'loop: { cursor: { claim: select 1, auth: no_such_alias }, iterator: row, spec: { mode: cursor } }, tool: { kind: noop }',
+  ],
+])('case 101: an unknown credential of %s fails at once and is named', async (_, keys) => {
+  const { status, error, commands } = await run(`- { step: start, ${keys} }`)
+  expect(status).toBe('FAILED')
+  expect(error).toContain('no_such_alias')
+  expect(error).not.toContain('could not be fetched')
+  expect(commands).toHaveLength(1)
+})
 
 test('case 102: a template error in the first command fails the execution', async () => {
   const catalog_id = await register({

@@ -1,10 +1,14 @@
 /** Behaviour that the numbered cases do not pin down, by its number in the table of fixes.test.ts. */
-import { expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { EVENT } from '../../src/contract/event.ts'
+import { startTestServer } from '../../src/worker/tools/http/test-server.ts'
 import { useProduct } from '../support/playbook-run.ts'
 
 const product = useProduct()
 const { ended, look, post, refusal, register, run, start } = product
+
+const web = await startTestServer()
+afterAll(() => web.close())
 
 test('fix 1: numbers and booleans are taken as text where text is expected, in tools and arcs too', async () => {
   const { status, runs, data } = await run(`
@@ -28,6 +32,19 @@ test('fix 2: the order of keys survives workload, storage, templates and results
     JSON.stringify(['{"z":1,"a":{"y":1,"b":2},"m":3}', JSON.parse(order)]),
   )
   expect((await product.get(`/api/executions/${executionId}`)).text).toContain(order)
+})
+
+test('fix 4: a secret that nobody has fails the step that uses it, and can be asked for', async () => {
+  const used = await run(
+    '- { step: start, tool: { kind: shell, command: "echo {{ keychain.nobody.key }}" } }',
+  )
+  expect(used.status).toBe('FAILED')
+  expect(used.error).toContain('nobody')
+  const asked = await run(
+    `- { step: start, tool: { kind: noop, result: "{{ 'there' if keychain.nobody.key is defined else 'not there' }}" } }`,
+  )
+  expect(asked.error).toBeNull()
+  expect(asked.data('start')).toBe('not there')
 })
 
 test('fix 7: malformed blocks are refused, each with its reason', async () => {
@@ -114,6 +131,25 @@ test('fix 25: parents that wait take no slot, however many they are', async () =
   expect(data('start')).toMatchObject({ stats: { total: 20, success: 20 } })
 })
 
+test('fix 26: the name of a credential is rendered in tools, tasks and cursors alike', async () => {
+  const data = { connection_string: product.databaseUrl() }
+  expect((await post('/api/credentials', { name: 'pg_main', type: 'postgres', data })).status).toBe(200)
+  const found = await run({
+    top: 'workload: { pg_auth: pg_main }',
+    steps: `
+      - { step: start, tool: { kind: postgres, auth: "{{ pg_auth }}", query: "select 1 as n" }, next: task }
+      - { step: task, tool: [ { one: { kind: postgres, auth: "{{ pg_auth }}", query: "select 2 as n" } } ], next: cursor }
+      - step: cursor
+        loop: { cursor: { auth: "{{ pg_auth }}", claim: "select 3 as n where false" }, iterator: row, spec: { mode: cursor } }
+        tool: { kind: noop }`,
+  })
+  expect(found.error).toBeNull()
+  expect(found.data('start')).toMatchObject({ rows: [{ n: 1 }] })
+  expect(found.data('task')).toMatchObject({ one: { rows: [{ n: 2 }] } })
+  expect(found.data('cursor')).toMatchObject({ cursor: 'drained', frames: 0 })
+  expect(JSON.stringify(found.events)).not.toContain(data.connection_string)
+})
+
 test('fix 30: the collection of a loop is the one it had on entry', async () => {
   const { data, commands } = await run(`
     - { step: start, tool: { kind: noop }, set: { ctx.items: [1, 2] }, next: each }
@@ -156,6 +192,23 @@ test('fix 39: arcs are decided once, with what was known then', async () => {
     runs: ['start', 'early', 'late', 'last'],
     skipped: ['never dead_path'],
   })
+})
+
+test('fix 46: the credential of a task may be what an earlier task gave', async () => {
+  const { error, data } = await run(
+    {
+      top: 'workload: { url: "" }',
+      steps: `
+        - step: start
+          tool:
+            - login: { kind: python, code: "result = {'ticket': 'abc' + '123'}" }
+            - call: { kind: http, url: "{{ url }}/echo", auth: { type: bearer, token: "{{ login.ticket }}" } }
+            - check: { kind: python, input: { sent: "{{ call.data.headers.authorization }}" }, code: "result = sent.endswith('abc' + '123')" }`,
+    },
+    { payload: { url: web.url } },
+  )
+  expect(error).toBeNull()
+  expect(data('start')).toMatchObject({ check: true })
 })
 
 test('fix 49: an SQL error in a task goes through its policy', async () => {

@@ -8,6 +8,9 @@ import { expect, test } from 'vitest'
 const FIXES = 81
 const CASES = 113
 
+/** Cases whose tests are written but wait for something that is not there yet. */
+const WAITING: readonly number[] = [108, 110]
+
 const CONFORMANCE = {
   document: 'test/conformance/document.pg.test.ts',
   workload: 'test/conformance/workload.pg.test.ts',
@@ -28,6 +31,7 @@ const COVERED: readonly (readonly [number, string, string])[] = [
   [2, CONFORMANCE.fixes, 'fix 2:'],
   [3, CONFORMANCE.workload, 'case 21:'],
   [4, CONFORMANCE.children, 'case 112:'],
+  [4, CONFORMANCE.fixes, 'fix 4:'],
   [5, CONFORMANCE.workload, 'case 24:'],
   [6, CONFORMANCE.document, 'case 13:'],
   [6, CONFORMANCE.templates, 'case 34:'],
@@ -59,14 +63,14 @@ const COVERED: readonly (readonly [number, string, string])[] = [
   ],
   [22, CONFORMANCE.fixes, 'fix 22:'],
   [23, CONFORMANCE.children, 'case 107:'],
-  [24, CONFORMANCE.children, 'case 108:'],
+  [24, CONFORMANCE.children, 'case 107: return_step gives the fields of that step of the child'],
   [
     24,
     'src/worker/pipeline/run-pipeline.test.ts',
     'the argument vector of a container is rendered and stays in its block',
   ],
   [25, CONFORMANCE.fixes, 'fix 25:'],
-  [26, CONFORMANCE.loops, 'case 77:'],
+  [26, CONFORMANCE.fixes, 'fix 26:'],
   [27, CONFORMANCE.loops, 'case 72:'],
   [28, CONFORMANCE.loops, 'case 69:'],
   [29, CONFORMANCE.loops, 'case 77: a cursor loop claims frames'],
@@ -92,6 +96,7 @@ const COVERED: readonly (readonly [number, string, string])[] = [
   [44, CONFORMANCE.templates, 'case 30:'],
   [45, CONFORMANCE.templates, 'case 26:'],
   [46, CONFORMANCE.pipelines, 'case 79:'],
+  [46, CONFORMANCE.fixes, 'fix 46:'],
   [47, CONFORMANCE.templates, 'case 33:'],
   [48, CONFORMANCE.failure, 'case 102:'],
   [49, CONFORMANCE.fixes, 'fix 49:'],
@@ -154,8 +159,16 @@ test('no correction is left out', () => {
   expect(range(FIXES).filter((number) => !numbers.has(number))).toEqual([])
 })
 
-test('every numbered case has a test, as a sentence of its own', () => {
-  const names = globSync('test/conformance/*.pg.test.ts').flatMap(namesOf)
-  const numbers = new Set(names.map((name) => Number(/^case (\d+)\b/.exec(name)?.[1] ?? 0)))
-  expect(range(CASES).filter((number) => !numbers.has(number))).toEqual([])
+const TODO = /^test\.todo\(\s*(['"`])(.*?)(?<!\\)\1/gm
+const caseNumbers = (names: readonly string[]): readonly number[] =>
+  names.map((name) => Number(/^case (\d+)\b/.exec(name)?.[1] ?? 0))
+
+test('every numbered case has a test that runs, except for those that wait', () => {
+  const files = globSync('test/conformance/*.pg.test.ts')
+  const running = new Set(caseNumbers(files.flatMap(namesOf)))
+  expect(range(CASES).filter((number) => !running.has(number))).toEqual(WAITING)
+  const waiting = files.flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(TODO)].map((match) => match[2] ?? ''),
+  )
+  expect(caseNumbers(waiting)).toEqual(WAITING)
 })

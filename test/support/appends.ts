@@ -1,7 +1,13 @@
 /** Appends for tests of the store: an execution that starts, with defaults for everything a test is not about. */
 import type { EventRecord } from '../../src/contract/event.ts'
 import { createSnowflake } from '../../src/lib/snowflake.ts'
-import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../../src/store/appender.ts'
+import type {
+  Append,
+  CommandUpdate,
+  ExecutionUpdate,
+  NewCommand,
+  TimerToSet,
+} from '../../src/store/appender.ts'
 
 export const nextTestId = createSnowflake({ machineId: 1000, now: Date.now })
 
@@ -35,6 +41,7 @@ export const anAppend = (
     execution?: Partial<ExecutionUpdate>
     commands?: readonly NewCommand[]
     changes?: readonly CommandUpdate[]
+    timers?: readonly TimerToSet[]
   } = {},
 ): Append => ({
   execution: {
@@ -59,7 +66,7 @@ export const anAppend = (
   events: events.map((event, index) => anEvent(executionId, expectedVersion + 1 + index, event)),
   commands: over.commands ?? [],
   changes: over.changes ?? [],
-  timers: [],
+  timers: over.timers ?? [],
 })
 
 export const aNewCommand = (executionId: string, over: Partial<NewCommand> = {}): NewCommand => {

@@ -3,7 +3,8 @@
  *
  * 1. Registering, executing and asking go over HTTP, as users do it; the log is then read from the store.
  * 2. Every run that ended has a sound history: the log without gaps, one terminal event, the row equal to the fold.
- * 3. A run that does not end fails its test with the log so far.
+ * 3. A run that does not end fails its test with the log so far; no execution of a file may be left without a cause to
+ *    go on.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +20,7 @@ import type { State } from '../../src/engine/state.ts'
 import { createState } from '../../src/engine/state.ts'
 import { parseJson } from '../../src/lib/exact-json.ts'
 import { silentLog } from '../../src/worker/log.ts'
-import { historyProblems, readLog } from './history.ts'
+import { historyProblems, readLog, stuckExecutions } from './history.ts'
 import type { TestDatabase } from './postgres.ts'
 import { createTestDatabase } from './postgres.ts'
 import { textOf } from './server.ts'
@@ -74,7 +75,7 @@ export interface Refusal {
 
 export interface Product {
   readonly stack: () => Stack
-  /** A database for tools to work on: the one of the product, in a schema of its own. */
+  /** The database of the product, which tools may use as well. */
   readonly databaseUrl: () => string
   get(path: string): Promise<Answer>
   post(path: string, body: unknown): Promise<Answer>
@@ -140,9 +141,11 @@ export const useProduct = (): Product => {
     })
   })
   afterAll(async () => {
+    const stuck = await stuckExecutions(stack.core.shards.all)
     await stack.stop()
     await database.drop()
     rmSync(dataDir, { recursive: true, force: true })
+    expect(stuck).toEqual([])
   })
 
   const send = async (path: string, init?: RequestInit): Promise<Answer> => {

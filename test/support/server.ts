@@ -55,7 +55,10 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-export interface TestServerOptions extends Pick<CoreOptions, 'limits' | 'cachedExecutions' | 'leaseSeconds'> {
+export interface TestServerOptions extends Pick<
+  CoreOptions,
+  'limits' | 'cachedExecutions' | 'leaseSeconds' | 'resultBytesAtHand'
+> {
   readonly machineId?: number
 }
 

@@ -4,7 +4,7 @@
  */
 import type { ToolError } from '../../contract/command.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
-import type { Input, ReportInput, StartInput } from '../input.ts'
+import type { ChildInput, Input, ReportInput, StartInput } from '../input.ts'
 import type { CommandState, State } from '../state.ts'
 
 /** An input that can be told only when the state is known: it names an open command. */
@@ -90,6 +90,51 @@ export const failed = (name: string, message = 'boom', data?: Json): Happening =
     },
   })
 }
+
+/** The worker let go: the outcome will come from outside. */
+export const parked = (
+  name: string,
+  timeoutMs: number | null = null,
+  more: Partial<ReportInput> = {},
+): Happening =>
+  reportedOf(name, 'command.completed', {
+    status: 'PENDING',
+    context: {
+      status: 'pending',
+      pending_callback: true,
+      ...(timeoutMs === null ? {} : { timeout_ms: timeoutMs }),
+    },
+    ...more,
+  })
+
+/** A callback brings the outcome. */
+export const called = (name: string, data?: Json, more: Partial<ReportInput> = {}): Happening =>
+  reportedOf(name, 'call.done', {
+    context: { result: { status: 'success', context: data === undefined ? {} : { data } } },
+    ...more,
+  })
+
+/** The child that a command waits for has ended. */
+export const childEnded =
+  (name: string, more: Partial<ChildInput> = {}): Happening =>
+  (state) => ({
+    type: 'child',
+    commandId: commandNamed(state, name).commandId,
+    childId: '900',
+    path: 'tests/child',
+    status: 'COMPLETED',
+    data: null,
+    error: null,
+    ...more,
+  })
+
+export const timedOut =
+  (name: string, timeoutMs = 5000): Happening =>
+  (state) => ({ type: 'timeout', commandId: commandNamed(state, name).commandId, timeoutMs })
+
+export const variablesWritten =
+  (values: JsonObject, source = 'api'): Happening =>
+  () => ({ type: 'variables', values, source })
 
 export const claimed =
   (name: string, workerId: string, leaseToken: string): Happening =>

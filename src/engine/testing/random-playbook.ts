@@ -62,7 +62,20 @@ const randomStep = (
   }
 }
 
-const randomLoop = (random: Random, onEntry: boolean): JsonObject => ({
+const randomLoop = (random: Random, onEntry: boolean): JsonObject =>
+  random.chance(0.35) ? randomCursor(random) : randomCollection(random, onEntry)
+
+const randomCursor = (random: Random): JsonObject => ({
+  cursor: { claim: 'take {{ __frame_max_rows }}' },
+  iterator: 'item',
+  spec: {
+    mode: 'cursor',
+    frame: { max_rows: 3, row_concurrency: 1 + random.below(3) },
+    ...(random.chance(0.4) ? { on_error: 'continue' } : {}),
+  },
+})
+
+const randomCollection = (random: Random, onEntry: boolean): JsonObject => ({
   in: random.pick<Json>(['{{ workload.items }}', [], ['a'], ['a', 'b', 'c', 'd'], onEntry ? [0] : '{{ 3 }}']),
   iterator: 'item',
   spec: {

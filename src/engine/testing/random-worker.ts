@@ -1,11 +1,15 @@
 /**
  * Workers at their worst: they answer in any order, fail, claim and lose leases, repeat themselves, speak with
- * stale tokens, split an answer into call.done and command.completed.
+ * stale tokens, split an answer into call.done and command.completed, let go of commands that a callback, a child or
+ * the clock ends later. Cursors run dry sooner or later.
  */
 import type { Json } from '../../contract/json.ts'
 import type { CommandState, State } from '../state.ts'
+import type { ReportInput } from '../input.ts'
 import type { Happening } from './inputs.ts'
 import {
+  called,
+  childEnded,
   claimed,
   completed,
   errorOf,
@@ -13,8 +17,10 @@ import {
   failed,
   handedBack,
   nameOf,
+  parked,
   report,
   reportedOf,
+  timedOut,
 } from './inputs.ts'
 import type { Random } from './random.ts'
 
@@ -33,33 +39,70 @@ export const createRandomWorker = (random: Random, failureRate: number): RandomW
   const sent: Happening[] = []
   let tokens = 100
 
-  const answer = (name: string, { leaseToken, workerId }: CommandState): Happening => {
-    const proof = leaseToken === null ? {} : { leaseToken, workerId }
-    const happening = random.chance(failureRate)
-      ? failed(name, 'random failure')
-      : completed(name, randomData(random), proof)
-    return (state) => {
+  const remembered =
+    (happening: Happening): Happening =>
+    (state) => {
       const input = happening(state)
       sent.push(() => input)
       return input
     }
+
+  const proofOf = ({ leaseToken, workerId }: CommandState): Partial<ReportInput> =>
+    leaseToken === null ? {} : { leaseToken, workerId }
+
+  const dataFor = ({ isClaim }: CommandState): Json => (isClaim ? randomRows(random) : randomData(random))
+
+  const answer = (name: string, command: CommandState): Happening =>
+    remembered(
+      random.chance(failureRate)
+        ? failed(name, 'random failure')
+        : completed(name, dataFor(command), proofOf(command)),
+    )
+
+  /** What ends a command from outside; the clock only one that is parked. */
+  const outsideActs = (name: string, command: CommandState): readonly Happening[] => {
+    if (!command.parked) return [childEnded(name, { data: dataFor(command) })]
+    const [status, error] = random.chance(failureRate)
+      ? (['FAILED', 'random'] as const)
+      : (['COMPLETED', null] as const)
+    return [
+      called(name, dataFor(command)),
+      called(name, dataFor(command), { workerId: 'w9' }),
+      childEnded(name, { data: dataFor(command), status, error }),
+      ...(random.chance(failureRate) ? [timedOut(name), reportedOf(name, 'call.error')] : []),
+    ]
   }
 
-  const holderActs = (name: string, command: CommandState): readonly Happening[] =>
-    command.workerId === null
-      ? [claimed(name, random.pick(['w1', 'w2']), String((tokens += 1)))]
+  const holderActs = (name: string, command: CommandState): readonly Happening[] => {
+    if (command.parked) return [reportedOf(name, 'command.started', { workerId: 'w8' })]
+    return command.workerId === null
+      ? [
+          claimed(name, random.pick(['w1', 'w2']), String((tokens += 1))),
+          parked(name, random.pick([null, 10])),
+        ]
       : [
+          parked(name, random.pick([null, 10]), proofOf(command)),
           expired(name, command.leaseToken),
           handedBack(name, command.leaseToken),
           reportedOf(name, 'command.started', { workerId: command.workerId }),
           reportedOf(name, 'call.done', {
-            context: { result: { status: 'success', context: { data: randomData(random) } } },
+            context: { result: { status: 'success', context: { data: dataFor(command) } } },
           }),
         ]
+  }
 
   const idleActs = (name: string, command: CommandState): readonly Happening[] => [
     ...(sent.length > 0 ? [random.pick(sent)] : []),
     () => report('command.completed', { step: command.step, commandId: `${command.commandId}-unknown` }),
+    ...(command.parked
+      ? [
+          parked(name),
+          claimed(name, 'w3', '2'),
+          expired(name),
+          handedBack(name),
+          reportedOf(name, 'command.claimed', { workerId: 'w3' }),
+        ]
+      : [timedOut(name)]),
     ...(command.workerId === null
       ? []
       : [
@@ -78,9 +121,17 @@ export const createRandomWorker = (random: Random, failureRate: number): RandomW
       if (random.chance(0.15)) return { happening: random.pick(idleActs(name, command)), expects: 'nothing' }
       if (random.chance(0.25))
         return { happening: random.pick(holderActs(name, command)), expects: 'something' }
+      if (random.chance(command.parked ? 0.7 : 0.05))
+        return { happening: remembered(random.pick(outsideActs(name, command))), expects: 'something' }
       return { happening: answer(name, command), expects: 'something' }
     },
   }
+}
+
+/** Half of the time none: a cursor that never runs dry would never end. */
+const randomRows = (random: Random): Json => {
+  const rows = Array.from({ length: random.chance(0.5) ? 0 : 1 + random.below(3) }, (_, id) => ({ id }))
+  return random.chance(0.5) ? rows : { rows }
 }
 
 const randomData = (random: Random): Json =>

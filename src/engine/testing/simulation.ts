@@ -10,8 +10,9 @@ import type { Json } from '../../contract/json.ts'
 import { decide } from '../decide.ts'
 import { evolve } from '../evolve.ts'
 import type { Graph } from '../graph.ts'
-import type { Reply } from '../input.ts'
-import type { CommandChange, Limits } from '../session.ts'
+import type { Input, Reply } from '../input.ts'
+import { ResultMissing, ResultNeeded } from '../reference.ts'
+import type { CommandChange, Limits, NewTimer, Session } from '../session.ts'
 import { createSession } from '../session.ts'
 import { encodeState } from '../snapshot.ts'
 import type { CommandState, State } from '../state.ts'
@@ -28,6 +29,7 @@ export interface Turn {
   /** The events in one line each. */
   readonly lines: readonly string[]
   readonly changes: readonly CommandChange[]
+  readonly timers: readonly NewTimer[]
 }
 
 export interface Simulation {
@@ -47,6 +49,8 @@ export interface Simulation {
   /** The context of the newest command.issued of a step. */
   issued(name: string): EventRecord
   ticks(): Ticks
+  /** References that decisions asked for, in order. */
+  fetched(): readonly string[]
 }
 
 /** What a tool answers; an Error fails the command. */
@@ -61,6 +65,8 @@ export interface SimulationOptions {
   readonly ticks?: Ticks
   /** Replaces the state before each turn, as a restart would. */
   readonly restart?: (state: State) => State
+  /** Data stored apart, by reference. It is at hand only after a decision has asked for it. */
+  readonly results?: Readonly<Record<string, Json>>
 }
 
 export const fold = (events: readonly EventRecord[]): State => {
@@ -71,18 +77,29 @@ export const fold = (events: readonly EventRecord[]): State => {
 
 export const createSimulation = (graph: Graph, options: SimulationOptions = {}): Simulation => {
   const events: EventRecord[] = [...(options.past ?? [])]
-  const clock = createTestClock(options.limits, options.ticks)
+  const fetched: string[] = []
+  const clock = createTestClock(options.limits, options.ticks, (ref) => {
+    if (!fetched.includes(ref)) return undefined
+    const data = options.results?.[ref]
+    if (data === undefined) throw new ResultMissing(ref)
+    return data
+  })
   let state = fold(events)
 
   const tell = (happening: Happening): Turn => {
     if (options.restart) state = options.restart(state)
     const session = createSession(graph, state, clock.turn())
     const input = happening(state)
-    const reply = decide(session, input)
+    const reply = decideOrAsk(session, input)
+    if (typeof reply === 'string') {
+      fetched.push(reply)
+      state = fold(events)
+      return tell(() => input)
+    }
     if (input.type === 'start' && !reply.ok) {
       // Nothing of a refused start is written.
       state = fold(events)
-      return { reply, events: [], lines: [], changes: [] }
+      return { reply, events: [], lines: [], changes: [], timers: [] }
     }
     events.push(...session.events)
     return {
@@ -90,6 +107,7 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
       events: session.events,
       lines: session.events.map(describeEvent),
       changes: session.changes,
+      timers: session.timers,
     }
   }
 
@@ -121,6 +139,17 @@ export const createSimulation = (graph: Graph, options: SimulationOptions = {}):
       return found
     },
     ticks: () => clock.ticks(),
+    fetched: () => fetched,
+  }
+}
+
+/** The reply, or the reference without whose data there is none. */
+const decideOrAsk = (session: Session, input: Input): Reply | string => {
+  try {
+    return decide(session, input)
+  } catch (error) {
+    if (error instanceof ResultNeeded) return error.ref
+    throw error
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { ClaimRequest, HeartbeatRequest, LeaseListRequest, LeaseRequest } from '../../contract/api.ts'
 import type { LeasedCommand } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
@@ -6,7 +6,7 @@ import { rawInteger } from '../../lib/exact-json.ts'
 import { readCommand } from '../../store/commands.ts'
 import { findFirst } from '../../store/shards.ts'
 import type { ServerContext } from '../app.ts'
-import { check, pathId } from '../http.ts'
+import { check, goneSignal, pathId } from '../http.ts'
 import { readIssued, toLeasedCommand } from '../leased-command.ts'
 import type { Leased } from '../leases.ts'
 
@@ -101,16 +101,3 @@ const claimAnswer = (command: Leased) => ({
   lease_token: command.leaseToken,
   lease_until: command.leaseUntil,
 })
-
-/** Aborts when the client goes away or the server stops, so that nothing is leased to nobody. */
-const goneSignal = (reply: FastifyReply, closing: AbortSignal): AbortSignal => {
-  const gone = new AbortController()
-  const abort = (): void => gone.abort()
-  closing.addEventListener('abort', abort)
-  // Of the response, not of the connection, which carries many requests.
-  reply.raw.once('close', () => {
-    closing.removeEventListener('abort', abort)
-    abort()
-  })
-  return gone.signal
-}

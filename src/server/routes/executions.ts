@@ -5,13 +5,16 @@ import type { EventRecord } from '../../contract/event.ts'
 import { idSchema } from '../../contract/ids.ts'
 import { isObject } from '../../contract/json.ts'
 import { ProblemError } from '../../contract/problem.ts'
+import { redact } from '../../contract/sensitive.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
 import { readEvents, readNewestEvents } from '../../store/events.ts'
 import type { ExecutionRow } from '../../store/executions.ts'
 import { listExecutions, readExecution } from '../../store/executions.ts'
 import type { ServerContext } from '../app.ts'
 import { cancelExecution } from '../cancel.ts'
-import { check, pathId } from '../http.ts'
+import { check, goneSignal, pathId } from '../http.ts'
+import { outcomeOf, untilEnded } from '../outcome.ts'
+import { maySeeSecrets } from '../secret-access.ts'
 
 const MAX_LISTED = 100
 const NEWEST_EVENTS = 2000
@@ -31,12 +34,18 @@ const ListQuery = z.object({
   offset: z.coerce.number().int().min(0).default(0),
 })
 
+const ResultQuery = z.object({
+  step: z.string().optional(),
+  include_secrets: z.enum(['true', 'false']).optional(),
+  wait_ms: z.coerce.number().int().min(0).max(60_000).default(0),
+})
+
 const EventsQuery = z.object({
   after: z.coerce.number().int().min(0).max(MAX_POSITION).default(0),
   limit: z.coerce.number().int().min(1).max(5000).default(500),
 })
 
-export const executionRoutes = (app: FastifyInstance, { core }: ServerContext): void => {
+export const executionRoutes = (app: FastifyInstance, { core, closing }: ServerContext): void => {
   const { shards } = core
 
   const rowOf = async (request: FastifyRequest): Promise<ExecutionRow> => {
@@ -107,6 +116,17 @@ export const executionRoutes = (app: FastifyInstance, { core }: ServerContext): 
       failed: row.status === 'FAILED',
       error: row.error,
     }
+  })
+
+  /** The result of an execution or of one of its steps; waits for its end as long as asked to. */
+  app.get('/api/executions/:execution_id/result', async (request, reply) => {
+    const { execution_id: id } = await rowOf(request)
+    const { step, wait_ms, include_secrets } = check(ResultQuery, request.query)
+    if (wait_ms > 0) await untilEnded(core, id, wait_ms, goneSignal(reply, closing))
+    const outcome = await outcomeOf(core, id, step ?? null)
+    if (!outcome) throw new ProblemError('not_found', `Execution not found: ${id}`)
+    const data = include_secrets === 'true' && maySeeSecrets(request) ? outcome.data : redact(outcome.data)
+    return { execution_id: rawInteger(id), ...outcome, data }
   })
 
   app.post('/api/executions/:execution_id/cancel', async (request) => {

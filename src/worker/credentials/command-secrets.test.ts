@@ -1,10 +1,12 @@
 /** Commands with secrets, run by the real runner and real tools; only the control plane is a stand-in. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { collectTemplates } from '../../template/render.ts'
 import { createHastyClock, createWarnings, error, ok, toolOf, when } from '../pipeline/test-support.ts'
-import { systemClock } from '../clock.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { createCommandRunner } from '../run-command.ts'
 import { aCommand } from '../test-support.ts'
@@ -15,6 +17,7 @@ import { noopTool } from '../tools/noop.ts'
 import { createPythonTool } from '../tools/python.ts'
 import { createToolRegistry } from '../tools/registry.ts'
 import { createShellTool } from '../tools/shell.ts'
+import { createCredentialSource } from './credential-source.ts'
 import { createVault, type Stored } from './test-support.ts'
 
 const TOKEN = 'tok-3141592653'
@@ -305,13 +308,12 @@ describe('real tools', () => {
   test('http: the real value arrives', async () => {
     const { run } = bench()
     const arrived: string[] = []
-    const { createServer } = await import('node:http')
     const server = createServer((request, response) => {
       arrived.push(String(request.headers['x-key']), String(request.headers.authorization))
       response.end('{}')
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const { port } = server.address() as { port: number }
+    const { port } = server.address() as AddressInfo
     await run({
       kind: 'http',
       url: `http://127.0.0.1:${port}/`,
@@ -352,21 +354,19 @@ describe('real tools', () => {
 
 test('a lookup that keeps failing is a failure worth another try, and the tool does not run', async () => {
   const { tool, seen } = spy()
-  const { clock } = createHastyClock()
+  const { clock: hasty } = createHastyClock()
+  // Between the tries no time passes, but a try has its time.
+  const clock: Clock = {
+    ...hasty,
+    after: (ms, callback) => (ms < 10_000 ? hasty.after(ms, callback) : () => undefined),
+  }
   const controlPlane = { credential: () => Promise.reject(new Error('connection reset')) }
-  const { createCredentialSource } = await import('./credential-source.ts')
   const runner = createCommandRunner({
     tools: createToolRegistry([tool]),
     workerId: 'worker-1',
-    clock,
+    clock: systemClock,
     uuid: () => 'a-uuid',
-    credentials: createCredentialSource({
-      controlPlane,
-      clock: {
-        ...clock,
-        after: (ms, run) => clock.after(ms >= 10_000 ? 1e9 : ms, ms >= 10_000 ? () => undefined : run),
-      },
-    }),
+    credentials: createCredentialSource({ controlPlane, clock }),
   })
   const command = aCommand({ toolKind: 'spy' }, { kind: 'spy', auth: 'api' })
   expect(await runner.run(command, signal)).toMatchObject({

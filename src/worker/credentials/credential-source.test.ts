@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ControlPlane, Credential } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import type { Clock } from '../clock.ts'
-import { ToolFailure } from '../tool-failure.ts'
+import type { ToolFailure } from '../tool-failure.ts'
 import { createCredentialSource } from './credential-source.ts'
 import { createVault } from './test-support.ts'
 

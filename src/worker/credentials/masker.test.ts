@@ -175,7 +175,7 @@ describe('a stream', () => {
 /** Marks every character that belongs to some secret. */
 const naive = (text: string, secrets: readonly string[]): string => {
   const starts = createNeedleScanner(secrets)
-  const hidden = new Array<boolean>(text.length).fill(false)
+  const hidden = Array.from({ length: text.length }, () => false)
   for (const secret of secrets) {
     for (let at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1))
       hidden.fill(true, at, at + secret.length)

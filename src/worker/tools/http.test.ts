@@ -399,3 +399,8 @@ test('a proxy of the environment is used, except for this machine', async () => 
   expect(other.requests.get('/ids')).toBe(before)
   await behind.close()
 })
+
+test('an address that is none is told without its user and its query', async () => {
+  const { error } = await createHttpTool().run(aCall({ url: 'ftp://me:hunter22@host/path?key=hunter22' }))
+  expect(error?.message).toBe('url must start with http:// or https://, not "ftp://host/path"')
+})

@@ -92,3 +92,12 @@ test('the search path quotes names', () => {
   expect(searchPath({ auth: { schema: 'app' } })).toBe('"app"')
   expect(searchPath({})).toBeNull()
 })
+
+test('a key that is taken for the name of a file is not told', async () => {
+  const key = 'MIIEvQIBADANBgkq\nhkiG9w0BAQEFAASC'
+  const failure = connectionSettings({ host: 'h', sslmode: 'require', sslkey: key })
+  await expect(failure).rejects.toThrow('Cannot read the certificate or key: ENOENT')
+  await expect(connectionSettings({ host: 'h', sslmode: 'require', sslkey: '/no/key.pem' })).rejects.toThrow(
+    'Cannot read /no/key.pem: ENOENT',
+  )
+})
