@@ -45,12 +45,24 @@ export const createTimers = (core: Core): Timers => {
     await deleteTimers(database, [timer.timer_id])
   }
 
+  /** A timer that cannot be delivered now comes again; it keeps no other from being delivered. */
+  const tryDeliver = async (database: Database, timer: TimerRow): Promise<boolean> => {
+    try {
+      await deliver(database, timer)
+      return true
+    } catch (error) {
+      const { timer_id, execution_id, kind } = timer
+      core.log.error({ timer_id, execution_id, kind, error }, 'timer not delivered; it will come again')
+      return false
+    }
+  }
+
   const runOnce = async (): Promise<number> => {
     let delivered = 0
     for (const database of core.shards.all) {
       const due = await takeDueTimers(database, { max: BATCH, holdSeconds: HOLD_SECONDS })
-      await Promise.all(due.map((timer) => deliver(database, timer)))
-      delivered += due.length
+      const done = await Promise.all(due.map((timer) => tryDeliver(database, timer)))
+      delivered += done.filter(Boolean).length
     }
     return delivered
   }

@@ -60,8 +60,7 @@ test('case 107: the failure of a child fails the step that waits for it', async 
   expect(error).toContain('child luck')
 })
 
-// No worker has the tool `playbook`, so a pipeline cannot run one yet.
-test.todo('case 108: the input of a pipeline task arrives as the payload of the child', async () => {
+test('case 108: the input of a pipeline task arrives as the payload of the child', async () => {
   await register(CHILD)
   const { error, data } = await run(`
     - step: start
@@ -71,6 +70,22 @@ test.todo('case 108: the input of a pipeline task arrives as the payload of the 
         - after: { kind: noop, result: "{{ child.doubled + 1 }}" }`)
   expect(error).toBeNull()
   expect(data('start')).toMatchObject({ child: { doubled: 42 }, after: 43 })
+})
+
+test('case 108: rules on a sub-playbook of its own are honoured, and its data keeps its shape', async () => {
+  await register(CHILD)
+  const { error, data } = await run(`
+    - step: start
+      tool:
+        kind: playbook
+        path: conformance/child
+        return_step: start
+        input: { n: 4 }
+        spec: { policy: { rules: [ { else: { then: { do: continue, set: { ctx.seen: "{{ output.data.doubled }}" } } } } ] } }
+      next: read
+    - { step: read, tool: { kind: noop, result: ["{{ seen }}", "{{ start.doubled }}"] } }`)
+  expect(error).toBeNull()
+  expect(data('read')).toEqual([8, 8])
 })
 
 const LARGE = `{ kind: python, code: "result = {'count': 1200, 'rows': [{'id': i, 'text': 'x' * 100} for i in range(1200)]}" }`
@@ -98,8 +113,7 @@ test('case 109: a result over 100 KB is stored apart, and every part of it can b
   expect(JSON.stringify(completed).length).toBeLessThan(20_000)
 })
 
-// No worker has the tool `artifact` yet.
-test.todo('case 110: the artifact tool loads what a reference stands for', async () => {
+test('case 110: the artifact tool loads what a reference stands for', async () => {
   const { error, data } = await run(`
     - { step: start, tool: ${LARGE}, next: load }
     - { step: load, tool: { kind: artifact, action: get, input: { result_ref: "{{ start._ref }}" } }, next: read }

@@ -1,0 +1,184 @@
+import { describe, expect, test } from 'vitest'
+import type { Json } from '../contract/json.ts'
+import type { Family } from '../../test/support/family.ts'
+import { createFamily, familyPlaybook } from '../../test/support/family.ts'
+import { eventTypes } from '../../test/support/history.ts'
+import { useServers } from '../../test/support/servers.ts'
+
+const WORK = 'tool: {kind: python, code: x}'
+
+/** A grandparent with two children, each with a child of its own that waits for a worker. */
+const LEAF = `\n  - {step: start, ${WORK}}`
+const MIDDLE = `\n  - {step: start, tool: {kind: playbook, path: tests/leaf, return_result: true}}`
+const TOP = `
+  - {step: start, loop: {in: [1, 2], iterator: item, spec: {mode: parallel}}, tool: {kind: playbook, path: tests/middle, return_result: true}}`
+/** Its child is left running when it is over itself. */
+const LETS_GO = `\n  - {step: start, tool: {kind: playbook, path: tests/leaf}}`
+
+const register = async ({ server }: Family): Promise<void> => {
+  for (const [path, steps] of Object.entries({ leaf: LEAF, middle: MIDDLE, top: TOP, lets_go: LETS_GO }))
+    await server.register(familyPlaybook(`tests/${path}`, steps))
+}
+
+/** Starts children until there are none to start. */
+const grow = async (family: Family): Promise<void> => {
+  for (
+    let commands = await family.leaseStarts();
+    commands.length > 0;
+    commands = await family.leaseStarts()
+  ) {
+    for (const command of commands) await family.report(command, await family.start(command))
+  }
+}
+
+const descendants = async (family: Family, id: string): Promise<readonly string[]> => {
+  const children = await family.children(id)
+  return [...children, ...(await Promise.all(children.map((child) => descendants(family, child)))).flat()]
+}
+
+const statuses = async (family: Family, ids: readonly string[]): Promise<readonly string[]> =>
+  (await Promise.all(ids.map((id) => family.row(id)))).map((row) => row.status)
+
+const cancel = async ({ server }: Family, id: string, body: Json = {}) =>
+  server.post(`/api/executions/${id}/cancel`, body)
+
+describe.each([1, 3])('cancelling, on %i shards,', (shards) => {
+  const servers = useServers(shards)
+  const aTree = async () => {
+    const family = createFamily(await servers.start())
+    await register(family)
+    const id = await family.server.execute('tests/top')
+    await grow(family)
+    const below = await descendants(family, id)
+    expect(below).toHaveLength(4)
+    return { family, id, below }
+  }
+
+  test('ends an execution and everything below it, and says what it ended', async () => {
+    const { family, id, below } = await aTree()
+    const { status, body } = await cancel(family, id, { reason: 'not needed' })
+    expect(status).toBe(200)
+    const cancelled = body['cancelled_executions'] as string[]
+    expect(cancelled[0]).toBe(id)
+    expect(cancelled.toSorted()).toEqual([id, ...below].toSorted())
+    expect(await statuses(family, [id, ...below])).toEqual(Array(5).fill('CANCELLED'))
+    for (const each of below) expect((await family.row(each)).error).toBe('not needed')
+    expect(await family.worker.lease(10)).toEqual([])
+    // Those who waited are over; that their children ended is no news for them.
+    await family.settle()
+    for (const each of [id, ...below]) {
+      const types = await eventTypes(family.server.core.shards.of(each), each)
+      expect(types.at(-1)).toBe('playbook_cancelled')
+    }
+    expect(await family.problems()).toEqual([])
+  })
+
+  test('leaves the others alone when told so', async () => {
+    const { family, id, below } = await aTree()
+    const { body } = await cancel(family, id, { cascade: false })
+    expect(body['cancelled_executions']).toEqual([id])
+    expect(await statuses(family, below)).toEqual(Array(4).fill('RUNNING'))
+    await family.settle()
+    expect(await statuses(family, below)).toEqual(Array(4).fill('COMPLETED'))
+    expect(await family.row(id)).toMatchObject({ status: 'CANCELLED' })
+    expect(await family.problems()).toEqual([])
+  })
+
+  test('ends no execution beside or above, which hear of it as of any end', async () => {
+    const { family, id, below } = await aTree()
+    const [first = '', second = ''] = await family.children(id)
+    const [leaf = ''] = await family.children(first)
+    expect((await cancel(family, first)).body['cancelled_executions']).toEqual([first, leaf])
+    expect(await statuses(family, [id, second])).toEqual(['RUNNING', 'RUNNING'])
+    await family.settle()
+    expect(await family.row(id)).toMatchObject({ status: 'FAILED' })
+    expect(await family.row(second)).toMatchObject({ status: 'COMPLETED' })
+    expect(below).toContain(leaf)
+    expect(await family.problems()).toEqual([])
+  })
+})
+
+describe('cancelling', () => {
+  const servers = useServers()
+  const aFamily = async (): Promise<Family> => {
+    const family = createFamily(await servers.start())
+    await register(family)
+    return family
+  }
+
+  test('finds a descendant through one that is over (rule 2)', async () => {
+    const family = await aFamily()
+    await family.server.register(
+      familyPlaybook(
+        'tests/chain',
+        `
+  - {step: start, tool: {kind: playbook, path: tests/lets_go, return_result: true}, next: b}
+  - {step: b, ${WORK}}`,
+      ),
+    )
+    const id = await family.server.execute('tests/chain')
+    await grow(family)
+    await family.timers.runOnce()
+    const [middle = ''] = await family.children(id)
+    const [leaf = ''] = await family.children(middle)
+    expect(await statuses(family, [id, middle, leaf])).toEqual(['RUNNING', 'COMPLETED', 'RUNNING'])
+    expect((await cancel(family, id)).body['cancelled_executions']).toEqual([id, leaf])
+    expect(await statuses(family, [id, middle, leaf])).toEqual(['CANCELLED', 'COMPLETED', 'CANCELLED'])
+    expect(await family.problems()).toEqual([])
+  })
+
+  test('does not leave a child behind that is being started at that moment (rule 1)', async () => {
+    const family = await aFamily()
+    const id = await family.server.execute('tests/middle')
+    const [command] = await family.leaseStarts()
+    if (!command) throw new Error('nothing to start')
+    expect((await cancel(family, id, { reason: 'too late' })).body['cancelled_executions']).toEqual([id])
+    const started = await family.start(command)
+    expect(await family.row(command.eventId)).toMatchObject({ status: 'CANCELLED', error: 'too late' })
+    expect(await family.report(command, started)).toBe('ok')
+    await family.settle()
+    expect(await family.worker.lease()).toEqual([])
+    expect(await family.problems()).toEqual([])
+  })
+
+  test('of many children ends them all', async () => {
+    const family = await aFamily()
+    await family.server.register(
+      familyPlaybook(
+        'tests/wide',
+        `
+  - {step: start, loop: {in: '{{ range(120) | list }}', iterator: item, spec: {mode: parallel}}, tool: {kind: playbook, path: tests/leaf, return_result: true}}`,
+      ),
+    )
+    const id = await family.server.execute('tests/wide')
+    await grow(family)
+    const { body } = await cancel(family, id)
+    expect(body['cancelled_executions']).toHaveLength(121)
+    expect(await family.problems()).toEqual([])
+  })
+
+  test('of a finished execution is refused, and nothing below it is touched', async () => {
+    const family = await aFamily()
+    const id = await family.server.execute('tests/lets_go')
+    await grow(family)
+    const [leaf = ''] = await family.children(id)
+    expect(await cancel(family, id)).toMatchObject({
+      status: 422,
+      body: { error: 'Cannot cancel execution in COMPLETED state' },
+    })
+    expect(await family.row(leaf)).toMatchObject({ status: 'RUNNING' })
+  })
+
+  test('twice at once is done once', async () => {
+    const family = await aFamily()
+    const id = await family.server.execute('tests/top')
+    await grow(family)
+    const answers = await Promise.all([cancel(family, id), cancel(family, id)])
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
+    expect(await family.problems()).toEqual([])
+  })
+
+  test('of an execution that does not exist is refused', async () => {
+    expect(await cancel(await aFamily(), '12345')).toMatchObject({ status: 404 })
+  })
+})
