@@ -174,7 +174,7 @@ describe('cancelling', () => {
     const id = await family.server.execute('tests/top')
     await grow(family)
     const answers = await Promise.all([cancel(family, id), cancel(family, id)])
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 422])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 422]))
     expect(await family.problems()).toEqual([])
   })
 

@@ -76,8 +76,14 @@ const complete = async (on: Stage, data: Json): Promise<void> => {
   expect(await on.worker.complete(await only(on), data)).toBe('ok')
 }
 
-const dataOf = (event: EventRecord | undefined): JsonObject =>
-  ((event?.result?.context?.['result'] as JsonObject)['context'] as JsonObject)['data'] as JsonObject
+interface Reported {
+  readonly context: { readonly data: JsonObject }
+}
+
+const dataOf = (event: EventRecord | undefined): JsonObject => {
+  const reported = event?.result?.context?.['result'] as unknown as Reported
+  return reported.context.data
+}
 
 const completion = async ({ log }: Stage, step: string): Promise<EventRecord | undefined> =>
   (await log()).find(({ eventType, nodeName }) => eventType === 'command.completed' && nodeName === step)

@@ -104,8 +104,11 @@ export const createLargeResults = (options: LargeResultsOptions): LargeResults =
   }
 
   /** A worker stored the data and left nothing but the reference: the marker is ours to make. */
-  const adopt = async (context: JsonObject, data: JsonObject, selected: readonly string[]): Promise<Json> => {
-    const ref = String(data['_ref'])
+  const adopt = async (
+    context: JsonObject,
+    { _ref: ref }: DeclaredMarker,
+    selected: readonly string[],
+  ): Promise<Json> => {
     try {
       const found = await fetch(ref)
       const text = exactJson(found)
@@ -144,8 +147,9 @@ export const createLargeResults = (options: LargeResultsOptions): LargeResults =
     internalise: async (context) => {
       const data = isObject(context) ? reportedData(context) : undefined
       if (!isObject(context) || !isDeclared(context, data)) return context
+      const { _ref: ref } = data
       try {
-        return withData(context, await fetch(String(data['_ref'])), null)
+        return withData(context, await fetch(ref), null)
       } catch (error) {
         if (!(error instanceof ResultMissing)) throw error
         return failedBy(context, error)
@@ -161,8 +165,10 @@ const declaredReference = (context: JsonObject): JsonObject | null => {
   return isObject(reference) ? reference : null
 }
 
+type DeclaredMarker = JsonObject & { readonly _ref: string }
+
 /** True when the data stands for what lies behind that reference. */
-const isDeclared = (context: JsonObject, data: Json | undefined): data is JsonObject => {
+const isDeclared = (context: JsonObject, data: Json | undefined): data is DeclaredMarker => {
   const ref = declaredReference(context)?.['ref']
   return typeof ref === 'string' && isObject(data) && data['_ref'] === ref
 }

@@ -218,12 +218,12 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
    */
   const fetchWhatIsNeeded = async (error: unknown, needed: Needed): Promise<'again'> => {
     if (!(error instanceof ResultNeeded)) throw error
-    const data = await deps.largeResults.fetch(error.ref).catch((problem: unknown) => {
+    try {
+      needed.set(error.ref, await deps.largeResults.fetch(error.ref))
+    } catch (problem) {
       // Deciding again finds out that it is gone, and what to make of that.
       if (!(problem instanceof ResultMissing)) throw problem
-      return undefined
-    })
-    if (data !== undefined) needed.set(error.ref, data)
+    }
     return 'again'
   }
 

@@ -2,11 +2,10 @@
  * Delivers timers: to the execution that set one, or to the parent of an execution that ended. A timer is deleted only
  * after what it says is on disk, so a server that dies in between makes it come again; nothing minds being told twice.
  */
-import type { Json } from '../contract/json.ts'
 import { childData } from '../contract/child-data.ts'
 import { isObject } from '../contract/json.ts'
 import type { ChildInput } from '../engine/input.ts'
-import { referenceOf, ResultMissing } from '../engine/reference.ts'
+import { ResultMissing } from '../engine/reference.ts'
 import { readCommand } from '../store/commands.ts'
 import { readExecution } from '../store/executions.ts'
 import type { Database } from '../store/database.ts'

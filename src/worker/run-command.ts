@@ -34,10 +34,13 @@ import { inputObject, isArgsInput } from './tool-input.ts'
 import type { Tool, ToolCall, ToolResult } from './tool.ts'
 import type { ToolRegistry } from './tools/registry.ts'
 
+/** Lets the command wait without its slot. */
+export type Aside = NonNullable<ToolCall['aside']>
+
 export interface CommandRunner {
   /** True when the command needs no slot; also for a command that can only fail at once. */
   isInstant(command: LeasedCommand): boolean
-  run(command: LeasedCommand, signal: AbortSignal): ToolResult | Promise<ToolResult>
+  run(command: LeasedCommand, signal: AbortSignal, aside?: Aside): ToolResult | Promise<ToolResult>
 }
 
 export interface CommandRunnerOptions {
@@ -60,6 +63,7 @@ const DEFAULT_TASK_RUNS = 1_000_000
 const PIPELINE_GRACE_MS = GRACE_MS + 1_000
 
 const nothing = (): void => undefined
+const justWait: Aside = (waiting) => waiting
 const NO_CONFIG: JsonObject = {}
 const neverAborted = new AbortController().signal
 const noCredentials: CredentialSource = { find: () => Promise.resolve(null), forget: nothing, clear: nothing }
@@ -124,26 +128,41 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
     return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...whole, signal: inner }))
   }
 
-  const runTool = (command: LeasedCommand, signal: AbortSignal): ToolResult | Promise<ToolResult> => {
+  const runTool = (
+    command: LeasedCommand,
+    signal: AbortSignal,
+    aside: Aside,
+  ): ToolResult | Promise<ToolResult> => {
     const tool = tools.get(command.toolKind)
     const live = outputOf(command)
     const aliases = secretNeeds(command)
-    if (aliases === null) return call(tool, { ...prepare(command), command, log: live }, signal)
+    if (aliases === null) return call(tool, { ...prepare(command), command, log: live, aside }, signal)
     const secrets = createCommandSecrets(credentials, command.executionId)
     return runMasked(secrets, live, async (log) => {
       await secrets.load(aliases, signal)
       const { config, input } = prepare(command, secrets.keychain)
       const filled = await secrets.fill(command.toolKind, config, signal)
-      return call(tool, { config: filled, input, command, log }, signal)
+      return call(tool, { config: filled, input, command, log, aside }, signal)
     })
   }
 
-  const runTasks = (command: LeasedCommand, outer: AbortSignal): Promise<ToolResult> => {
+  const runTasks = (command: LeasedCommand, outer: AbortSignal, aside: Aside): Promise<ToolResult> => {
     const secrets: CommandSecrets = createCommandSecrets(credentials, command.executionId)
     const hiding = { secrets, log: maskedLog(log, secrets.masker) }
     return runMasked(secrets, outputOf(command), (onOutput) => {
       const start = (signal: AbortSignal): Promise<ToolResult> =>
-        runPipeline({ command, tools, workerId, clock, uuid, signal, onOutput, maxTaskRuns, ...hiding })
+        runPipeline({
+          command,
+          tools,
+          workerId,
+          clock,
+          uuid,
+          signal,
+          onOutput,
+          maxTaskRuns,
+          aside,
+          ...hiding,
+        })
       const limitMs = timeLimitMs(NO_CONFIG, command.meta)
       if (limitMs === null) return start(outer)
       return withTimeLimit({ limitMs, signal: outer, clock, graceMs: PIPELINE_GRACE_MS }, start)
@@ -165,9 +184,11 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
 
   return {
     isInstant,
-    run(command, signal) {
+    run(command, signal, aside = justWait) {
       try {
-        return command.toolKind === PIPELINE ? runTasks(command, signal) : runTool(command, signal)
+        return command.toolKind === PIPELINE
+          ? runTasks(command, signal, aside)
+          : runTool(command, signal, aside)
       } catch (thrown) {
         return failed(thrown)
       }

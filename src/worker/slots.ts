@@ -5,6 +5,7 @@
  * 2. A slot is free again before `leave` of its command is called: what `leave` does may bring the next command.
  * 3. Commands that arrive while one is being started or left are queued and started by the outer call: a chain of
  *    instant commands needs no stack.
+ * 4. A command that waits aside has no slot; it gets one again before any command that has not begun.
  */
 import type { HeldCommand } from './held-command.ts'
 import type { ToolResult } from './tool.ts'
@@ -23,10 +24,14 @@ export interface Slots {
   remove(entry: HeldCommand): boolean
   /** Takes all waiting commands out. */
   clear(): readonly HeldCommand[]
+  /** Lets a running command wait without its slot. */
+  aside<T>(entry: HeldCommand, waiting: Promise<T>): Promise<T>
 }
 
 export const createSlots = ({ size, run, leave }: SlotsOptions): Slots => {
   const waiting: HeldCommand[] = []
+  /** Commands that waited aside and want their slot back. */
+  const returning: (() => void)[] = []
   let busy = 0
   let draining = false
 
@@ -40,12 +45,24 @@ export const createSlots = ({ size, run, leave }: SlotsOptions): Slots => {
   const end = (entry: HeldCommand, result: ToolResult): void => {
     if (!entry.instant) busy -= 1
     leave(entry, result)
-    if (waiting.length > 0) drain()
+    if (waiting.length > 0 || returning.length > 0) drain()
   }
+
+  const comeBack = (): Promise<void> =>
+    new Promise((resolve) => {
+      returning.push(resolve)
+      drain()
+    })
 
   const drain = (): void => {
     if (draining) return
     draining = true
+    while (busy < size) {
+      const resume = returning.shift()
+      if (resume === undefined) break
+      busy += 1
+      resume()
+    }
     for (;;) {
       const position = busy < size ? 0 : waiting.findIndex((entry) => entry.instant)
       const [entry] = position < 0 ? [] : waiting.splice(position, 1)
@@ -56,7 +73,7 @@ export const createSlots = ({ size, run, leave }: SlotsOptions): Slots => {
   }
 
   return {
-    free: () => Math.max(0, size - busy - waiting.length),
+    free: () => Math.max(0, size - busy - waiting.length - returning.length),
     push(entries) {
       waiting.push(...entries)
       drain()
@@ -67,5 +84,15 @@ export const createSlots = ({ size, run, leave }: SlotsOptions): Slots => {
       return position >= 0
     },
     clear: () => waiting.splice(0),
+    async aside(entry, others) {
+      if (entry.instant) return others
+      busy -= 1
+      drain()
+      try {
+        return await others
+      } finally {
+        await comeBack()
+      }
+    },
   }
 }

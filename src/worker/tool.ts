@@ -31,6 +31,11 @@ export interface ToolCall {
    * when the reason is a ToolFailure, that is the error to report.
    */
   readonly signal: AbortSignal
+  /**
+   * Waits for something that others do, without keeping them from doing it: the slot of the command is free
+   * meanwhile, and is had again before this answers.
+   */
+  aside?<T>(waiting: Promise<T>): Promise<T>
   /** Output as it appears, for whoever watches. The result carries it again, as a whole. */
   log(stream: 'stdout' | 'stderr', text: string): void
 }

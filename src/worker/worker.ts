@@ -104,7 +104,12 @@ export const createWorker = (options: WorkerOptions): Worker => {
     size: options.slots,
     run(entry) {
       entry.startedAt = clock.elapsed()
-      return runner.run(entry.command, entry.controller?.signal ?? neverAborted)
+      return runner.run(entry.command, entry.controller?.signal ?? neverAborted, (waiting) => {
+        const waited = slots.aside(entry, waiting)
+        // There is room for others now.
+        if (started) leases.kick()
+        return waited
+      })
     },
     leave(entry, result) {
       const durationMs = Math.round((clock.elapsed() - entry.startedAt) * 1000) / 1000

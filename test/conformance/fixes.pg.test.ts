@@ -114,21 +114,24 @@ test('fix 22: a sub-playbook runs in the version that is asked for', async () =>
   expect((await call('')).data('read')).toBe(2)
 })
 
-test('fix 25: parents that wait take no slot, however many they are', async () => {
+test('fix 25: parents that wait take no slot, however many they are, also in pipelines', async () => {
   await register({
     path: 'conformance/slow-child',
     steps: `- { step: start, tool: { kind: python, code: "import time; time.sleep(0.05); result = {'n': 1}" } }`,
   })
+  const call = (path: string): string => `{ kind: playbook, path: conformance/${path}, return_step: start }`
+  await register({ path: 'conformance/middle', steps: `- { step: start, tool: ${call('slow-child')} }` })
   await register({
-    path: 'conformance/middle',
-    steps: '- { step: start, tool: { kind: playbook, path: conformance/slow-child, return_step: start } }',
+    path: 'conformance/pipe',
+    steps: `- { step: start, tool: [ { one: ${call('slow-child')} } ] }`,
   })
+  const twenty = 'loop: { in: "{{ range(20) | list }}", iterator: item, spec: { mode: parallel } }'
   const { status, data } = await run(`
-    - step: start
-      loop: { in: "{{ range(20) | list }}", iterator: item, spec: { mode: parallel } }
-      tool: { kind: playbook, path: conformance/middle, return_step: start }`)
+    - { step: start, ${twenty}, tool: ${call('middle')}, next: pipes }
+    - { step: pipes, ${twenty}, tool: [ { one: ${call('pipe')} }, { two: { kind: noop, result: "{{ one._status }}" } } ] }`)
   expect(status).toBe('COMPLETED')
   expect(data('start')).toMatchObject({ stats: { total: 20, success: 20 } })
+  expect(data('pipes')).toMatchObject({ stats: { total: 20, success: 20 } })
 })
 
 test('fix 26: the name of a credential is rendered in tools, tasks and cursors alike', async () => {

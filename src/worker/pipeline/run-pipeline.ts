@@ -37,6 +37,7 @@ export interface PipelineOptions {
   readonly secrets: CommandSecrets
   readonly log: Log
   readonly onOutput: ToolCall['log']
+  readonly aside: NonNullable<ToolCall['aside']>
   readonly maxTaskRuns: number
 }
 
@@ -59,10 +60,10 @@ const tooManyRuns = (limit: number): ToolError => ({
 })
 
 export const runPipeline = async (options: PipelineOptions): Promise<ToolResult> => {
-  const { command, tools, clock, signal, secrets, log, onOutput, maxTaskRuns } = options
+  const { command, tools, clock, signal, secrets, log, onOutput, aside, maxTaskRuns } = options
   const tasks = readPipeline(command.context.tool_config, latePaths(command.meta))
   const context = contextOf(options)
-  const runTask = createTaskRunner({ command, context, tools, clock, signal, secrets, log: onOutput })
+  const runTask = createTaskRunner({ command, context, tools, clock, signal, secrets, aside, log: onOutput })
   const settler = createTaskSettler(tasks, context, log)
   const printed = createPrintedOutput()
   let last: ToolResult = { outcome: 'ok' }

@@ -33,12 +33,15 @@ export interface TaskRunnerOptions {
   readonly signal: AbortSignal
   readonly secrets: CommandSecrets
   readonly log: ToolCall['log']
+  readonly aside: NonNullable<ToolCall['aside']>
 }
 
 /** `run` counts the runs of the pipeline so far. */
 export type TaskRunner = (task: Task, attempt: number, run: number) => ToolResult | Promise<ToolResult>
 
 const NO_LIMITS: JsonObject = {}
+
+type Prepared = Omit<ToolCall, 'signal' | 'log' | 'aside'>
 
 const renderCode = (code: Json, scope: Scope): Json => {
   try {
@@ -61,13 +64,13 @@ const renderConfig = (task: Task, scope: Scope): JsonObject => {
 }
 
 export const createTaskRunner = (options: TaskRunnerOptions): TaskRunner => {
-  const { command, context, tools, clock, signal, secrets, log } = options
+  const { command, context, tools, clock, signal, secrets, log, aside } = options
   const iteration = iterationInput(command) ?? {}
   const stepInput = Object.fromEntries(
     Object.entries(command.context.args).filter(([name]) => !Object.hasOwn(iteration, name)),
   )
 
-  const prepare = (task: Task, run: number): Omit<ToolCall, 'signal' | 'log'> => {
+  const prepare = (task: Task, run: number): Prepared => {
     const own = task.input === undefined ? undefined : renderField('input', task.input, context.scope)
     const declared = { ...stepInput, ...inputObject(own) }
     const input = { ...iteration, ...declared }
@@ -89,10 +92,12 @@ export const createTaskRunner = (options: TaskRunnerOptions): TaskRunner => {
     }
   }
 
-  const call = (tool: Tool, prepared: Omit<ToolCall, 'signal' | 'log'>): ToolResult | Promise<ToolResult> => {
-    if (tool.instant) return tool.run({ ...prepared, signal, log })
+  const call = (tool: Tool, prepared: Prepared): ToolResult | Promise<ToolResult> => {
+    if (tool.instant) return tool.run({ ...prepared, signal, log, aside })
     const limitMs = timeLimitMs(prepared.config, NO_LIMITS)
-    return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...prepared, signal: inner, log }))
+    return withTimeLimit({ limitMs, signal, clock }, (inner) =>
+      tool.run({ ...prepared, signal: inner, log, aside }),
+    )
   }
 
   const start = (task: Task, tool: Tool, run: number): ToolResult | Promise<ToolResult> => {

@@ -3,6 +3,7 @@
  *
  * 1. The call's id makes the start repeatable: a call that is run again finds the child it started before.
  * 2. A child that fails, is cancelled or takes too long is an error; without waiting there is nothing to fail.
+ * 3. Who waits for a child keeps no slot that the child may need.
  */
 import type { ControlPlane, PlaybookOutcome } from '../../contract/command.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
@@ -40,7 +41,8 @@ export const createPlaybookTool = (
         outcome: 'ok',
         data: { status: 'started', execution_id: executionId, path: path ?? null, async: true },
       }
-    const outcome = await waitFor(controlPlane, executionId, wanted, call.signal)
+    const waiting = waitFor(controlPlane, executionId, wanted, call.signal)
+    const outcome = await (call.aside?.(waiting) ?? waiting)
     return outcome.status === 'COMPLETED'
       ? { outcome: 'ok', data: childData({ ...outcome, executionId }) }
       : failedChild(executionId, outcome)
