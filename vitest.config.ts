@@ -14,13 +14,14 @@ export default defineConfig({
             'scripts/**/*.test.ts',
           ],
           exclude: ['**/*.pg.test.ts'],
+          globalSetup: ['test/support/system-packages.ts'],
         },
       },
       {
         test: {
           name: 'pg',
           include: ['src/**/*.pg.test.ts', 'test/*.pg.test.ts', 'test/conformance/**/*.pg.test.ts'],
-          globalSetup: ['test/support/postgres-global.ts'],
+          globalSetup: ['test/support/system-packages.ts', 'test/support/postgres-global.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },
@@ -29,6 +30,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
+          globalSetup: ['test/support/system-packages.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,

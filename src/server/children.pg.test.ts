@@ -10,7 +10,8 @@ const WORK = 'tool: {kind: python, code: x}'
 
 const CHILD = `
   - {step: start, tool: {kind: python, code: x, input: {x: '{{ x }}'}}, next: report}
-  - {step: report, ${WORK}}`
+  - {step: report, ${WORK}, next: {arcs: [{step: never, when: '{{ false }}'}]}}
+  - {step: never, ${WORK}}`
 
 const parent = (config: string, after = ''): string => `
   - {step: start, tool: {kind: playbook, path: tests/child, input: {x: 41}, ${config}}${after === '' ? '' : ', next: b'}}
@@ -156,7 +157,7 @@ describe('what a parent gets', () => {
 
   test('is the final result otherwise, and when the step never ran', async () => {
     expect(await got('return_result: "true"')).toMatchObject({ score: 7, _status: 'COMPLETED' })
-    expect(await got('return_step: nowhere')).toMatchObject({ score: 7 })
+    expect(await got('return_step: never')).toMatchObject({ score: 7 })
   })
 
   test('of a child with a large result is a reference to it', async () => {
@@ -209,6 +210,10 @@ describe('a child that cannot be started', () => {
     ['catalog_id: 12345', '12345'],
     ["path: ''", "needs 'path' or 'catalog_id'"],
     ['path: tests/child, version: 99', '99'],
+    [
+      'path: tests/child, return_step: nowhere',
+      "has no step 'nowhere' to return; it has: start, report, never",
+    ],
   ])('because of {%s} fails the step', async (config, message) => {
     const family = await aFamily()
     const { id } = await begin(

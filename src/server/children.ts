@@ -29,6 +29,7 @@ export const createChildren = (core: Core) => ({
     const config = isObject(command.context.tool_config) ? command.context.tool_config : {}
     const depth = checkDepth(Number(command.meta['depth'] ?? 0) + 1)
     const playbook = await childPlaybook(core, config)
+    checkWantedStep(playbook, config)
     const waits = waitMsOf(config)
     const { reply } = await core.startAs(command.eventId, playbook, {
       payload: childPayload(config, command.context.args),
@@ -64,6 +65,15 @@ const childPlaybook = (core: Core, config: JsonObject): Promise<RegisteredPlaybo
     path,
     parseVersion(typeof version === 'number' || typeof version === 'string' ? version : null),
   )
+}
+
+/** Better told before the child has run than after. */
+const checkWantedStep = ({ path, graph }: RegisteredPlaybook, config: JsonObject): void => {
+  const wanted = config['return_step'] ?? config['result_step']
+  const { steps } = graph.playbook
+  if (typeof wanted !== 'string' || wanted === '' || steps.some((step) => step.name === wanted)) return
+  const names = steps.map((step) => step.name).join(', ')
+  throw new ProblemError('invalid', `Playbook ${path} has no step '${wanted}' to return; it has: ${names}`)
 }
 
 /** Null when the parent does not wait. */

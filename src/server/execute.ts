@@ -21,7 +21,7 @@ export interface Started {
   readonly commands_generated: number
 }
 
-export const MAX_DEPTH = 16
+const MAX_DEPTH = 16
 
 export const execute = async (core: Core, request: ExecuteRequest): Promise<Started> => {
   const playbook = await resolvePlaybook(core, request)

@@ -26,7 +26,9 @@ export const outcomeOf = async (
   if (!loaded?.state.status) return null
   const { state } = loaded
   const { graph } = await core.playbooks.byId(state.catalogId)
-  const step = stepName === null ? undefined : state.steps.get(stepName)
+  const named = stepName === null ? undefined : state.steps.get(stepName)
+  // A step that was skipped is known, too, but has nothing to give.
+  const step = named?.data === undefined ? undefined : named
   const isPipeline = stepName !== null && step !== undefined && graph.step(stepName).body.kind === 'pipeline'
   const kept = step
     ? referenceOf(step.data) === null

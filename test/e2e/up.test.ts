@@ -23,7 +23,7 @@ describe('the first start', () => {
   })
 
   test('runs the hello example and shows its steps', () => {
-    expect(server.stdout()).toMatch(/^ok +start +python +\d+ ms$/m)
+    expect(server.stdout()).toMatch(/^ok +start +shell +\d+ ms$/m)
     expect(server.stdout()).toMatch(/^ok +end +noop +\d+ ms$/m)
     expect(server.stdout()).toContain('"Hello, world!"')
   })

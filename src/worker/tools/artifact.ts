@@ -18,7 +18,8 @@ const fetchResult = async (
   { config, input, signal }: ToolCall,
 ): Promise<ToolResult> => {
   const action = config['action'] ?? 'get'
-  if (action !== 'get') throw configFailure(`Artifact action '${String(action)}' is not known; 'get' is`)
+  if (action !== 'get')
+    throw configFailure(`Artifact action ${JSON.stringify(action)} is not known; "get" is`)
   const ref = referenceIn(input) ?? referenceIn(config)
   if (ref === null)
     throw configFailure('Which result? Give its reference as input: { result_ref: "{{ step._ref }}" }')
