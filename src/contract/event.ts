@@ -92,6 +92,8 @@ export interface EventRecord {
   readonly result: EventResult | null
   readonly meta: JsonObject
   readonly error: string | null
+  /** Set when the sender gave the id, which makes repeats recognisable. Not kept beyond storing. */
+  readonly idFromSender?: true | undefined
 }
 
 /** The status of an event whose producer sent none. */

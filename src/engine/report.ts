@@ -162,7 +162,7 @@ const draftOf = (input: ReportInput, commandId: string | null): EventDraft => {
     error: errorText(input),
     workerId: input.workerId,
     durationMs: input.durationMs,
-    ...(input.eventId === null ? {} : { eventId: input.eventId }),
+    ...(input.eventId === null ? {} : { eventId: input.eventId, idFromSender: true }),
     ...(input.createdAt === null ? {} : { createdAt: input.createdAt }),
   }
 }

@@ -90,6 +90,7 @@ export interface EventDraft {
   readonly workerId?: string | null
   readonly durationMs?: number | null
   readonly eventId?: string
+  readonly idFromSender?: true
   readonly createdAt?: string
 }
 
@@ -116,6 +117,7 @@ export const emit = (session: Session, draft: EventDraft): EventRecord => {
     result: draft.result ?? null,
     meta: draft.meta ?? ORCHESTRATOR,
     error: draft.error ?? null,
+    idFromSender: draft.idFromSender,
   }
   session.events.push(event)
   evolve(state, event)

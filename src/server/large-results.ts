@@ -23,7 +23,7 @@ import type { Shards } from '../store/shards.ts'
 import { createHeldData } from './held-data.ts'
 
 /** Data of a result up to this size stays in its event. */
-export const INLINE_LIMIT = 100 * 1024
+const INLINE_LIMIT = 100 * 1024
 /** A command's context up to this size stays in its event. */
 export const CONTEXT_LIMIT = 512 * 1024
 const AT_HAND_BYTES = 128 * 1024 * 1024

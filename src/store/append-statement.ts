@@ -28,11 +28,13 @@ with x as (
   select execution_id from inserted union all select execution_id from updated
 ), events as (
   insert into noetl.event (execution_id, position, event_id, created_at, event_type, node_name, node_type, status,
-    parent_event_id, worker_id, duration_ms, context, result_status, result_context, result_reference, meta, error, sealed)
-  select e.i, e.p, e.e, e.at, e.t, e.n, e.k, e.s, e.pe, e.w, e.d, e.c, e.rs, e.rc, e.rr, e.m, e.er, decode(e.x, 'base64')
+    parent_event_id, worker_id, duration_ms, context, result_status, result_context, result_reference, meta, error, sealed,
+    id_from_sender)
+  select e.i, e.p, e.e, e.at, e.t, e.n, e.k, e.s, e.pe, e.w, e.d, e.c, e.rs, e.rc, e.rr, e.m, e.er, decode(e.x, 'base64'),
+    coalesce(e.g, false)
   from json_to_recordset($2::json) as e(
     i bigint, p int, e bigint, at timestamptz, t text, n text, k text, s text, pe bigint, w text, d float8,
-    c json, rs text, rc json, rr json, m json, er text, x text)
+    c json, rs text, rc json, rr json, m json, er text, x text, g boolean)
   join won on won.execution_id = e.i
 ), commands as (
   insert into noetl.command (event_id, execution_id, position, command_id, step, tool_kind, pool, status, attempt,

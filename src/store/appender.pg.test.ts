@@ -113,8 +113,11 @@ describe('group commit', () => {
     const [repeat, skip, shape] = [nextTestId(), nextTestId(), nextTestId()]
     const eventId = nextTestId()
     const poison: Append[] = [
-      // A repeated event id, a position that exists, a result that is no envelope, an instant that is none.
-      anAppend(repeat, 0, [{ eventId }, { eventId }]),
+      // A repeated id of a sender, a position that exists, a result that is no envelope, an instant that is none.
+      anAppend(repeat, 0, [
+        { eventId, idFromSender: true },
+        { eventId, idFromSender: true },
+      ]),
       anAppend(taken, 1, [{ position: 1 }]),
       anAppend(skip, 0, [{ position: 0 }]),
       anAppend(shape, 0, [{ result: { status: 'X', context: [] as never } }]),

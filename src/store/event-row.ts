@@ -31,6 +31,7 @@ interface EventParameter {
   m: Json
   er: string | undefined
   x: string | undefined
+  g: true | undefined
 }
 
 /** The event as an element of the append's parameter. */
@@ -88,6 +89,7 @@ const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
     m: cleanMeta,
     er: (cleanError as string | null) ?? undefined,
     x: sealed ?? undefined,
+    g: event.idFromSender,
   }
 }
 

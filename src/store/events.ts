@@ -51,6 +51,7 @@ export const readEventAt = async (
   return rows[0] ? fromEventRow(rows[0], sealer) : null
 }
 
+/** Whether a sender has given this id before. */
 export const hasEvent = async (
   database: Database,
   executionId: string,
@@ -58,7 +59,7 @@ export const hasEvent = async (
 ): Promise<boolean> => {
   const { rows } = await database.query({
     name: 'has-event',
-    text: 'select 1 from noetl.event where execution_id = $1 and event_id = $2',
+    text: 'select 1 from noetl.event where execution_id = $1 and event_id = $2 and id_from_sender',
     values: [executionId, eventId],
   })
   return rows.length > 0

@@ -79,12 +79,13 @@ create table noetl.event (
   error text,
   sealed bytea,
   extra json,
+  id_from_sender boolean default false not null,
   constraint event_pkey PRIMARY KEY (execution_id, "position"),
   constraint chk_event_result_shape CHECK ((((result_status IS NOT NULL) OR ((result_context IS NULL) AND (result_reference IS NULL))) AND ((result_context IS NULL) OR (json_typeof(result_context) = 'object'::text)) AND ((result_reference IS NULL) OR (json_typeof(result_reference) = 'object'::text)))),
   constraint event_meta_object CHECK ((json_typeof(meta) = 'object'::text)),
   constraint event_position_check CHECK (("position" > 0))
 ) partition by range (execution_id);
-CREATE UNIQUE INDEX event_by_id ON ONLY noetl.event USING btree (execution_id, event_id);
+CREATE UNIQUE INDEX event_by_sender_id ON ONLY noetl.event USING btree (execution_id, event_id) WHERE id_from_sender;
 
 create table noetl.event_default partition of noetl.event default;
 

@@ -73,6 +73,7 @@ create table noetl.event (
   error text,
   sealed bytea,
   extra json,
+  id_from_sender boolean not null default false,
   primary key (execution_id, position),
   constraint chk_event_result_shape check (
     (result_status is not null or (result_context is null and result_reference is null))
@@ -81,7 +82,9 @@ create table noetl.event (
   ),
   constraint event_meta_object check (json_typeof(meta) = 'object')
 ) partition by range (execution_id);
-create unique index event_by_id on noetl.event (execution_id, event_id);
+-- Ids that this system makes are unique by themselves; ids that senders give are what repeats are recognised by. An
+-- index on every row would cost a fifth of all appends.
+create unique index event_by_sender_id on noetl.event (execution_id, event_id) where id_from_sender;
 create table noetl.event_default partition of noetl.event default;
 
 create view noetl.event_log as
