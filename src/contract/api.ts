@@ -1,55 +1,26 @@
 /** Request bodies of the API: one schema and one type of the same name each. Unknown keys are ignored. */
 import { z } from 'zod'
+import { body, jsonObject } from './api-body.ts'
 import { idSchema } from './ids.ts'
-import type { Json, JsonObject } from './json.ts'
+import type { Json } from './json.ts'
 
+/** Any JSON value, or none. */
 const json = z.custom<Json>(() => true)
-const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  {
-    error: 'must be an object',
-  },
-)
 
-/** Accepts a second spelling of a key; giving both is an error. */
-const withAliases =
-  (aliases: Readonly<Record<string, string>>) => (body: unknown, context: z.RefinementCtx) => {
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      context.addIssue({ code: 'custom', message: 'the body must be a JSON object' })
-      return z.NEVER
-    }
-    const copy: Record<string, unknown> = { ...body }
-    for (const [alias, name] of Object.entries(aliases)) {
-      if (!Object.hasOwn(copy, alias)) continue
-      if (Object.hasOwn(copy, name)) {
-        context.addIssue({
-          code: 'custom',
-          message: `'${name}' and its other name '${alias}' are both given; send one`,
-        })
-        return z.NEVER
-      }
-      copy[name] = copy[alias]
-    }
-    return copy
-  }
-
-const object = <S extends z.ZodRawShape>(shape: S, aliases: Readonly<Record<string, string>> = {}) =>
-  z.unknown().transform(withAliases(aliases)).pipe(z.object(shape))
-
-export const RegisterRequest = object({
+export const RegisterRequest = body({
   content: z.string({ error: "'content' must be the YAML text of the playbook" }),
   resource_type: z.string().default('Playbook'),
 })
 
-export const CatalogListRequest = object({ resource_type: z.string().nullish() })
+export const CatalogListRequest = body({ resource_type: z.string().nullish() })
 
-export const CatalogResourceRequest = object({
+export const CatalogResourceRequest = body({
   catalog_id: z.union([z.string(), z.number()]).nullish(),
   path: z.string().nullish(),
   version: z.union([z.string(), z.number()]).nullish(),
 })
 
-export const ExecuteRequest = object(
+export const ExecuteRequest = body(
   {
     path: z.string().nullish(),
     catalog_id: idSchema('catalog_id').nullish(),
@@ -69,7 +40,7 @@ export const ExecuteRequest = object(
 )
 export type ExecuteRequest = z.infer<typeof ExecuteRequest>
 
-export const EventRequest = object(
+export const EventRequest = body(
   {
     execution_id: idSchema('execution_id'),
     step: z.string(),
@@ -92,13 +63,13 @@ export const EventRequest = object(
 )
 export type EventRequest = z.infer<typeof EventRequest>
 
-export const BatchRequest = object({
+export const BatchRequest = body({
   execution_id: z.unknown(),
   worker_id: z.string().nullish(),
   events: z.array(z.unknown()).max(10_000, { error: 'at most 10000 events in one batch' }),
 })
 
-export const BatchItem = object(
+export const BatchItem = body(
   {
     step: z.string(),
     event_type: z.string().min(1),
@@ -114,9 +85,9 @@ export const BatchItem = object(
   { name: 'event_type', context: 'payload', node_name: 'step' },
 )
 
-export const ClaimRequest = object({ worker_id: z.string().min(1) })
+export const ClaimRequest = body({ worker_id: z.string().min(1) })
 
-export const LeaseRequest = object({
+export const LeaseRequest = body({
   worker_id: z.string().min(1),
   pool: z.string().min(1).default('shared'),
   max: z.number().int().min(1).max(1000).default(1),
@@ -125,9 +96,9 @@ export const LeaseRequest = object({
 
 const LeaseToken = z.union([z.string(), z.number()]).transform(String)
 
-export const HeartbeatRequest = object({ worker_id: z.string().min(1), lease_token: LeaseToken })
+export const HeartbeatRequest = body({ worker_id: z.string().min(1), lease_token: LeaseToken })
 
-export const LeaseListRequest = object({
+export const LeaseListRequest = body({
   worker_id: z.string().min(1),
   leases: z
     .array(
@@ -140,6 +111,6 @@ export const LeaseListRequest = object({
     .max(10_000),
 })
 
-export const CancelRequest = object({ reason: z.string().nullish(), cascade: z.boolean().nullish() })
+export const CancelRequest = body({ reason: z.string().nullish(), cascade: z.boolean().nullish() })
 
-export const FinalizeRequest = object({ status: z.string(), error: z.string().nullish() })
+export const FinalizeRequest = body({ status: z.string(), error: z.string().nullish() })

@@ -51,7 +51,7 @@ const checkPlaybook = (content: string): readonly Diagnostic[] => {
 }
 
 /** The text itself, or base64 of it. */
-const decodeContent = (given: string): string => {
+export const decodeContent = (given: string): string => {
   const compact = given.replaceAll(/\s+/g, '')
   if (compact.length === 0 || compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact))
     return given

@@ -13,6 +13,7 @@ import type { Diagnostic } from '../../playbook/problem.ts'
 import { PLAYBOOK_SCHEMA } from '../../playbook/schema/playbook-schema.ts'
 import { schemaText } from '../../playbook/schema/schema-text.ts'
 import { check } from '../http.ts'
+import { decodeContent } from '../register.ts'
 
 const ValidateRequest = z.object({
   content: z.string({ error: "'content' must be the YAML text of the playbook, or base64 of it" }),
@@ -63,17 +64,5 @@ const validate = (content: string): Verdict => {
     problems: [],
     warnings: result.warnings,
     playbook: { name, path, steps: steps.length },
-  }
-}
-
-/** The text itself, or base64 of it. */
-const decodeContent = (given: string): string => {
-  const compact = given.replaceAll(/\s+/g, '')
-  if (compact.length === 0 || compact.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(compact))
-    return given
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(compact, 'base64'))
-  } catch {
-    return given
   }
 }
