@@ -104,3 +104,31 @@ test('what a stopped runner leaves is done by the next one', async () => {
   ).toHaveLength(1)
   expect(await family.problems()).toEqual([])
 })
+
+test('an outage while a child is being started costs time and no child', async () => {
+  const server = await servers.start()
+  const family = createFamily(server)
+  await server.register(familyPlaybook('tests/leaf', '\n  - {step: start, tool: {kind: python, code: x}}'))
+  await server.register(
+    familyPlaybook(
+      'tests/top',
+      '\n  - {step: start, tool: {kind: playbook, path: tests/leaf, return_result: true}}',
+    ),
+  )
+  let refusals = 2
+  const { core } = server
+  const flaky: typeof core = {
+    ...core,
+    startAs: (...given) =>
+      refusals-- > 0
+        ? Promise.reject(Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }))
+        : core.startAs(...given),
+  }
+  const id = await server.execute('tests/top')
+  const stop = startChildRunner(flaky, server.leases, OPTIONS)
+  await expect.poll(() => family.children(id), { timeout: 5000 }).toHaveLength(1)
+  await stop()
+  await family.settle(() => 7)
+  expect((await family.row(id)).status).toBe('COMPLETED')
+  expect(await family.problems()).toEqual([])
+})

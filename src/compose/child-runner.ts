@@ -5,16 +5,22 @@ import { SERVER_POOL } from '../server/build-append.ts'
 import { createChildren } from '../server/children.ts'
 import type { Core } from '../server/core.ts'
 import type { Leases } from '../server/leases.ts'
+import { databaseProblem } from '../store/failure.ts'
 import { createLocalControlPlane } from '../server/local-control-plane.ts'
 import { CHILD_KIND } from '../engine/command.ts'
 import { systemClock } from '../worker/clock.ts'
 import type { Log } from '../worker/log.ts'
 import type { Tool, ToolResult } from '../worker/tool.ts'
 import { createToolRegistry } from '../worker/tools/registry.ts'
+import { whenAvailable } from '../worker/when-available.ts'
 import { createWorker } from '../worker/worker.ts'
 
 const SLOTS = 32
 const GRACE_MS = 5000
+
+const rethrow = (error: unknown): never => {
+  throw databaseProblem(error) ?? error
+}
 
 /** Starts it; answers how to stop it. */
 export const startChildRunner = (
@@ -26,9 +32,9 @@ export const startChildRunner = (
   const tool: Tool = {
     kind: CHILD_KIND,
     instant: false,
-    run: async ({ command }): Promise<ToolResult> => {
+    run: async ({ command, signal }): Promise<ToolResult> => {
       try {
-        const started = await children.start(command)
+        const started = await whenAvailable(signal, () => children.start(command).catch(rethrow))
         return 'waitMs' in started
           ? { outcome: 'ok', pending: { timeoutMs: started.waitMs } }
           : { outcome: 'ok', data: started.data }

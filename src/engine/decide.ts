@@ -16,6 +16,10 @@ import { isTerminal } from './state.ts'
 
 export const decide = (session: Session, input: Input): Reply => {
   session.trigger = null
+  const { status, executionId } = session.state
+  // Its start was refused, or has not been decided yet.
+  if (status === null && input.type !== 'start')
+    return refused('not_found', `Execution not found: ${executionId}`)
   switch (input.type) {
     case 'start':
       return startExecution(session, input)

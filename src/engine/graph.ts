@@ -59,7 +59,7 @@ export const createGraph = (playbook: Playbook): Graph => {
   }
 }
 
-/** Step names may hold any character but a newline is not one of them in practice; JSON keeps the pair unambiguous. */
+/** Step names may hold any character; JSON keeps the pair unambiguous. */
 const arcKey = (from: string, to: string): string => JSON.stringify([from, to])
 
 const closure = (

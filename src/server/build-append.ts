@@ -33,7 +33,7 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
     events,
     commands: issued.map((event): NewCommand => {
       const claimed = claimedIds.has(event.eventId)
-      const cancelled = last.get(event.eventId)?.status === 'CANCELLED'
+      const change = last.get(event.eventId)
       return {
         eventId: event.eventId,
         executionId: event.executionId,
@@ -42,14 +42,14 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
         step: event.nodeName ?? '',
         toolKind: event.nodeType ?? '',
         pool: poolOf(state, event.nodeType ?? ''),
-        status: cancelled ? 'CANCELLED' : claimed ? 'CLAIMED' : 'PENDING',
-        attempt: claimed ? 1 : 0,
+        status: claimed ? 'CLAIMED' : (change?.status ?? 'PENDING'),
+        attempt: claimed || change?.status === 'CLAIMED' ? 1 : 0,
         leaseToken: claimed ? LOCAL_TOKEN : '0',
-        workerId: claimed ? localWorkerId : null,
-        leaseSeconds,
+        workerId: claimed ? localWorkerId : (change?.workerId ?? null),
+        leaseSeconds: claimed ? leaseSeconds : LONG_LEASE_SECONDS,
       }
     }),
-    // A row inserted by this very statement cannot be updated by it; its status above already tells the end.
+    // A row inserted by this very statement cannot be updated by it; its status above already tells what came of it.
     changes: [...last.values()]
       .filter((change) => !issuedIds.has(change.eventId))
       .map((change) => commandUpdate(state, change)),

@@ -73,6 +73,18 @@ describe.each([1, 3])('cancelling, on %i shards,', (shards) => {
     expect(await family.problems()).toEqual([])
   })
 
+  test('again finishes what a server that died left undone (rule 3)', async () => {
+    const { family, id, below } = await aTree()
+    // The server dies after the first cancellation.
+    await family.server.core.demand(id, { type: 'cancel', reason: null })
+    const { status, body } = await cancel(family, id)
+    expect(status).toBe(200)
+    expect((body['cancelled_executions'] as string[]).toSorted()).toEqual(below.toSorted())
+    expect(await statuses(family, below)).toEqual(Array(4).fill('CANCELLED'))
+    expect((await cancel(family, id)).body).toMatchObject({ code: 'invalid' })
+    expect(await family.problems()).toEqual([])
+  })
+
   test('leaves the others alone when told so', async () => {
     const { family, id, below } = await aTree()
     const { body } = await cancel(family, id, { cascade: false })

@@ -4,6 +4,8 @@
  * 1. Parents first: an execution that is over starts no more children, so none is missed. One that is being started at
  *    that very moment is cancelled by whoever starts it (see children.ts).
  * 2. A descendant is found through parents that are over, too. One that ended meanwhile is left alone.
+ * 3. Cancelling again what was cancelled before finishes what a server that died left undone; it is refused only when
+ *    nothing is left to cancel.
  */
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
@@ -12,15 +14,16 @@ import { listChildren } from '../store/executions.ts'
 /** Cancellations under way at once. */
 const BATCH = 50
 
-/** Ids of the executions that were cancelled, the given one first. A refusal of it is thrown as a ProblemError. */
+/** Ids of the executions that were cancelled, the given one first (unless it was cancelled before). A refusal of it is thrown as a ProblemError. */
 export const cancelExecution = async (
   core: Core,
   executionId: string,
   { reason, cascade }: { readonly reason: string | null; readonly cascade: boolean },
 ): Promise<readonly string[]> => {
-  await core.demand(executionId, { type: 'cancel', reason })
-  const cancelled = [executionId]
-  const seen = new Set(cancelled)
+  const { reply, state } = await core.tell(executionId, { type: 'cancel', reason })
+  if (!reply.ok && !(cascade && state?.status === 'CANCELLED')) throw toError(reply.problem)
+  const cancelled = reply.ok ? [executionId] : []
+  const seen = new Set([executionId])
   for (let level: readonly string[] = cascade ? [executionId] : []; level.length > 0;) {
     const found = await Promise.all(core.shards.all.map((database) => listChildren(database, level)))
     const children = found.flat().filter(({ execution_id }) => !seen.has(execution_id))
@@ -35,6 +38,7 @@ export const cancelExecution = async (
     )
     level = children.map(({ execution_id }) => execution_id)
   }
+  if (!reply.ok && cancelled.length === 0) throw toError(reply.problem)
   return cancelled
 }
 

@@ -16,7 +16,7 @@ import { readExecution } from '../store/executions.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
 import { checkDepth, defaultPool } from './execute.ts'
-import { parseVersion } from './routes/catalog.ts'
+import { parseVersion } from './parse-version.ts'
 import type { RegisteredPlaybook } from './playbooks.ts'
 
 const DEFAULT_WAIT_SECONDS = { return_step: 300, return_result: 180 } as const

@@ -13,7 +13,7 @@ import { readVersion } from '../store/executions.ts'
 import type { Core, Told } from './core.ts'
 import { toError } from './core.ts'
 import type { RegisteredPlaybook } from './playbooks.ts'
-import { parseVersion } from './routes/catalog.ts'
+import { parseVersion } from './parse-version.ts'
 
 export interface Started {
   readonly execution_id: string
@@ -39,6 +39,8 @@ export const execute = async (core: Core, request: ExecuteRequest): Promise<Star
     trace: request.trace ?? null,
   })
   if (!told.reply.ok && told.reply.problem.code === 'conflict') {
+    // An id that was just made and is taken all the same: two servers were given one machine id.
+    if (executionId === minted) return execute(core, request)
     return { execution_id: executionId, status: 'duplicate', commands_generated: 0 }
   }
   return started(executionId, told)

@@ -87,14 +87,24 @@ export const createLeases = (core: Core): Leases => {
     })
   }
 
+  /** What was leased reaches its worker, whatever fails beside it: a lease that nobody hears of costs an attempt. */
   const leaseNow = async ({ pool, workerId, max }: LeaseRequest): Promise<readonly Leased[]> => {
     const found: Leased[] = []
+    const failures: unknown[] = []
     for (const database of shards.all) {
       if (found.length >= max) break
-      const rows = await leaseCommands(database, { pool, workerId, max: max - found.length, leaseSeconds })
-      const recorded = await Promise.all(rows.map((row) => record(database, row, workerId)))
-      found.push(...recorded.filter((command) => command !== null))
+      const wanted = { pool, workerId, max: max - found.length, leaseSeconds }
+      const recorded = await leaseCommands(database, wanted).then(
+        (rows) => Promise.allSettled(rows.map((row) => record(database, row, workerId))),
+        (error: unknown) => void failures.push(error),
+      )
+      for (const outcome of recorded ?? []) {
+        if (outcome.status === 'rejected') failures.push(outcome.reason)
+        else if (outcome.value) found.push(outcome.value)
+      }
     }
+    if (found.length === 0 && failures.length > 0) throw failures[0]
+    for (const error of failures) core.log.error({ error }, 'not every waiting command could be leased')
     return found
   }
 

@@ -23,9 +23,7 @@ const CALL_WINDOW_SECONDS = 30 * 86_400
 export const createLocalControlPlane = (core: Core, leases: Leases, wallet?: Wallet): ControlPlane => ({
   lease: (request) => leases.lease({ ...request, signal: request.signal as AbortSignal }),
   report: async (report) => {
-    const { reply } = await core.tell(report.executionId, reportInput(report)).catch((error: unknown) => {
-      throw toProblem(error)
-    })
+    const { reply } = await core.tell(report.executionId, reportInput(report)).catch(rethrow)
     if (reply.ok) return 'ok'
     if (reply.problem.code === 'lease_lost' || reply.problem.code === 'not_found') return 'lost'
     throw toError(reply.problem)
@@ -40,11 +38,11 @@ export const createLocalControlPlane = (core: Core, leases: Leases, wallet?: Wal
       parent_execution_id: parentExecutionId,
       dedup,
     })
-    return { executionId: (await execute(core, request)).execution_id }
+    return { executionId: (await execute(core, request).catch(rethrow)).execution_id }
   },
   awaitPlaybook: async ({ executionId, step, waitMs, signal }) => {
-    await untilEnded(core, executionId, waitMs, signal as AbortSignal)
-    const outcome = await outcomeOf(core, executionId, step)
+    await untilEnded(core, executionId, waitMs, signal as AbortSignal).catch(rethrow)
+    const outcome = await outcomeOf(core, executionId, step).catch(rethrow)
     if (!outcome) throw new ProblemError('not_found', `Execution not found: ${executionId}`)
     const { status, ...rest } = outcome
     return status === 'RUNNING' ? null : { status, ...rest }
@@ -59,12 +57,15 @@ export const createLocalControlPlane = (core: Core, leases: Leases, wallet?: Wal
   },
   credential: async ({ executionId, alias }) => {
     const wanted = { identifier: alias, executionId, parentExecutionId: null }
-    const found = await lookUpCredential(core.shards, needWallet(wallet), wanted).catch((error: unknown) => {
-      throw toProblem(error)
-    })
+    const found = await lookUpCredential(core.shards, needWallet(wallet), wanted).catch(rethrow)
     return found && { name: found.name, type: found.type, data: found.data ?? null }
   },
 })
+
+/** Every failure as the problem that a worker across the network would be told. */
+const rethrow = (error: unknown): never => {
+  throw toProblem(error)
+}
 
 const reportInput = (report: CommandReport): ReportInput => {
   const { eventType, status, context, meta } = toReportEvent(report)

@@ -154,3 +154,45 @@ test('a worker beside one server takes over what a lost one held', async () => {
   expect((await alive.get(`/api/executions/${same}`)).body['status']).toBe('COMPLETED')
   expect(await historyProblems(alive.core.shards.of(id), id)).toEqual([])
 })
+
+test('a worker that is detached while its commands are being written still gets them', async () => {
+  const server = await servers.start()
+  await server.register(chain('tests/detached', 1))
+  const got: string[] = []
+  server.core.attachWorker({
+    workerId: 'local-leaving',
+    reserve: () => {
+      queueMicrotask(() => server.core.attachWorker(null))
+      return true
+    },
+    giveBack: () => undefined,
+    deliver: (commands) => void got.push(...commands.map((command) => command.eventId)),
+  })
+  const id = await server.execute('tests/detached')
+  const { rows } = await server.core.shards.of(id).query('select event_id, worker_id from noetl.command')
+  expect(rows).toEqual([{ event_id: got[0], worker_id: 'local-leaving' }])
+})
+
+test('a command whose holder was named in the turn that issued it is not taken as well', async () => {
+  const server = await servers.start()
+  await server.register(chain('tests/named', 2))
+  const id = await server.execute('tests/named')
+  const got: string[] = []
+  let reserved = 0
+  server.core.attachWorker({
+    workerId: 'local-1',
+    reserve: () => ((reserved += 1), true),
+    giveBack: (kinds) => void (reserved -= kinds.length),
+    deliver: (commands) => void got.push(...commands.map((command) => command.eventId)),
+  })
+  await server.post('/api/events/batch', {
+    execution_id: id,
+    worker_id: 'w1',
+    events: [
+      { step: 'start', event_type: 'command.completed', payload: { result: 1 } },
+      { step: 's2', event_type: 'command.claimed' },
+    ],
+  })
+  expect({ got, reserved }).toEqual({ got: [], reserved: 0 })
+  expect(await historyProblems(server.core.shards.of(id), id)).toEqual([])
+})

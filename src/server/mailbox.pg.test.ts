@@ -74,6 +74,55 @@ describe('a mailbox', () => {
     expect(answers.map((answer) => answer.commandsGenerated)).toEqual([0, 3, 0])
   })
 
+  test('an input that cannot be written fails alone (rule 7)', async () => {
+    const server = await servers.start()
+    await server.register(loopOver('tests/poison', 3))
+    const id = await server.execute('tests/poison')
+    const commands = await createScriptedWorker(server, 'w1').lease(3)
+    const completions = commands.map(({ commandId, leaseToken }) =>
+      aNote({
+        eventType: 'command.completed',
+        commandId,
+        leaseToken,
+        workerId: 'w1',
+        context: { result: 1 },
+      }),
+    )
+    const unwritable = aNote({ eventId: '99999999999999999999' })
+    const told = await Promise.allSettled(
+      [aNote(), unwritable, ...completions].map((input) => server.core.tell(id, input)),
+    )
+    expect(told.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+    ])
+    const ended = (await readLog(server.core.shards.of(id), id)).filter(
+      ({ eventType }) => eventType === 'command.completed',
+    )
+    expect(ended).toHaveLength(3)
+    expect(await soundness(server, id)).toEqual([])
+  })
+
+  test('a refusal stays one when what arrived with it has to be taken again (rule 7)', async () => {
+    const server = await servers.start()
+    await server.register(single('tests/again'))
+    const id = await server.execute('tests/again')
+    const before = (await readLog(server.core.shards.of(id), id)).length
+    const stale = aNote({ eventType: 'command.completed', commandId: null, leaseToken: '99' })
+    const told = await Promise.allSettled([
+      server.core.tell(id, aNote()),
+      server.core.demandAll(id, [aNote(), stale]),
+      server.core.tell(id, aNote({ eventId: '99999999999999999999' })),
+      server.core.tell(id, aNote()),
+    ])
+    expect(told.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(await readLog(server.core.shards.of(id), id)).toHaveLength(before + 2)
+    expect(await soundness(server, id)).toEqual([])
+  })
+
   test('accepts the inputs of a letter together or not at all', async () => {
     const server = await servers.start()
     await server.register(single('tests/letter'))
@@ -133,6 +182,25 @@ describe('a mailbox', () => {
       ok: false,
       problem: { code: 'not_found', message: 'Execution not found: 12345' },
     })
+    expect(server.core.cached()).toBe(0)
+  })
+
+  test('knows nothing of an execution whose start was refused', async () => {
+    const server = await servers.start()
+    const workload = 'workload: { bad: "{{ 1 / 0 }}" }\nworkflow:'
+    const catalogId = await server.register(single('tests/refused').replace('workflow:', workload))
+    const id = server.core.nextId()
+    const { reply } = await server.core.startAs(id, await server.core.playbooks.byId(catalogId), {
+      payload: {},
+      parentExecutionId: null,
+      pool: 'shared',
+      trace: null,
+    })
+    expect(reply).toMatchObject({ ok: false, problem: { code: 'invalid' } })
+    expect((await server.core.tell(id, { type: 'cancel', reason: null })).reply).toMatchObject({
+      problem: { code: 'not_found' },
+    })
+    expect(await readLog(server.core.shards.of(id), id)).toEqual([])
     expect(server.core.cached()).toBe(0)
   })
 })

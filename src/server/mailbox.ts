@@ -8,6 +8,7 @@
  * 4. A refusal, which writes nothing, is only given on a state known to be current.
  * 5. Commands issued to the worker in this process are leased by the same commit that issues them.
  * 6. Data too large for the log is written before the events that refer to it, once, however often a turn is taken.
+ * 7. An input that cannot be decided or written fails alone: those that arrived with it are taken one by one.
  */
 import type { LeasedCommand } from '../contract/command.ts'
 import type { EventRecord } from '../contract/event.ts'
@@ -25,6 +26,7 @@ import type { CommandState, State } from '../engine/state.ts'
 import { createState, isTerminal } from '../engine/state.ts'
 import { isLargerThan } from '../lib/json-size.ts'
 import type { Append } from '../store/appender.ts'
+import { isUnavailable } from '../store/failure.ts'
 import { buildAppend, LOCAL_TOKEN, poolOf, SERVER_POOL, TIMER_POOL } from './build-append.ts'
 import { toLeasedCommand } from './leased-command.ts'
 import type { LargeResults } from './large-results.ts'
@@ -97,8 +99,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       try {
         await takeTurn(turn)
       } catch (error) {
-        state = null
-        for (const letter of turn) letter.reject(error)
+        await turnFailed(turn, error)
       }
       current = false
     }
@@ -106,13 +107,30 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     deps.rested(executionId)
   }
 
-  const takeTurn = async (letters: readonly Letter[]): Promise<void> => {
-    let turn = letters
+  /** Nothing of the turn was written. Unless the database is away, one of its letters is the culprit. */
+  const turnFailed = async (turn: readonly Letter[], error: unknown): Promise<void> => {
+    state = null
+    const isShared = turn.length > 1 && !isUnavailable(error)
+    for (const letter of turn) {
+      if (!isShared) {
+        letter.reject(error)
+        continue
+      }
+      current = false
+      await takeTurn([letter]).catch((own: unknown) => {
+        state = null
+        letter.reject(own)
+      })
+    }
+  }
+
+  /** Takes every letter that it answers out of the turn. */
+  const takeTurn = async (turn: Letter[]): Promise<void> => {
     const needed: Needed = new Map()
     for (let conflicts = 0; conflicts < MAX_CONFLICTS;) {
       if (!(await ensureState()) || !state || !graph) {
         const problem = refused('not_found', `Execution not found: ${executionId}`)
-        for (const letter of turn)
+        for (const letter of turn.splice(0))
           letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
         return
       }
@@ -126,7 +144,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         if (conflicts > 3) await pause(conflicts)
       } else if (outcome !== 'again') {
         // A letter was refused half way: what it had already changed must not be written.
-        turn = turn.filter((letter) => letter !== outcome)
+        turn.splice(turn.indexOf(outcome), 1)
         if (turn.length === 0) return
       }
     }
@@ -149,7 +167,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
 
   /** `conflict`: the state was not the current one. A letter: it was refused and answered; decide without it. */
   const decideAndAppend = async (
-    turn: readonly Letter[],
+    turn: Letter[],
     decided: State,
     decidedGraph: Graph,
     needed: Needed,
@@ -176,19 +194,22 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       answerAll(turn, answers)
       return 'done'
     }
-    const local = claimLocally(session)
+    // The worker that takes commands now gets them after the commit, also when it is being stopped by then.
+    const slots = deps.localSlots()
+    const local = slots ? claimLocally(session, slots) : []
     let won = false
     try {
       await slimCommands(session)
-      const localWorkerId = deps.localSlots()?.workerId ?? null
+      const localWorkerId = slots?.workerId ?? null
       won = await deps.append(
         buildAppend(session, { expectedVersion, local, localWorkerId, leaseSeconds: deps.leaseSeconds }),
       )
     } finally {
-      if (!won) deps.localSlots()?.giveBack(local.map((command) => command.toolKind))
+      if (!won) slots?.giveBack(local.map((command) => command.toolKind))
     }
     if (!won) return 'conflict'
     afterCommit(session, turn, answers, local)
+    if (local.length > 0) slots?.deliver(local)
     return 'done'
   }
 
@@ -269,14 +290,13 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
 
   const afterCommit = (
     session: Session,
-    turn: readonly Letter[],
+    turn: Letter[],
     answers: readonly Answer[],
     local: readonly LeasedCommand[],
   ): void => {
     current = true
     answerAll(turn, answers)
     deps.committed(session.state, session.events, waitingPools(session, local))
-    if (local.length > 0) deps.localSlots()?.deliver(local)
     if (!isTerminal(session.state) && isSnapshotDue(session.state.position, snapshotPosition)) {
       snapshotPosition = session.state.position
       deps.saveSnapshot(session.state)
@@ -284,9 +304,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   }
 
   /** Leases what was just issued to the worker beside us, as far as it has room. */
-  const claimLocally = (session: Session): readonly LeasedCommand[] => {
-    const slots = deps.localSlots()
-    if (!slots || session.issued.length === 0) return []
+  const claimLocally = (session: Session, slots: LocalSlots): readonly LeasedCommand[] => {
     const claimed: LeasedCommand[] = []
     for (const issued of session.issued) {
       const commandId = commandIdOf(issued.meta, undefined) ?? ''
@@ -295,8 +313,11 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? '')
       )
         continue
-      decide(session, { type: 'claim', commandId, workerId: slots.workerId, leaseToken: LOCAL_TOKEN })
-      claimed.push(toLeasedCommand(issued, { commandId, leaseToken: LOCAL_TOKEN, attempt: 1 }))
+      const { workerId } = slots
+      const reply = decide(session, { type: 'claim', commandId, workerId, leaseToken: LOCAL_TOKEN })
+      // A report in this very turn may have named another holder.
+      if (!reply.ok) slots.giveBack([issued.nodeType ?? ''])
+      else claimed.push(toLeasedCommand(issued, { commandId, leaseToken: LOCAL_TOKEN, attempt: 1 }))
     }
     return claimed
   }
@@ -308,7 +329,8 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         if (!busy) void run()
       }),
     isIdle: () => !busy && letters.length === 0,
-    isFinished: () => state === null || isTerminal(state),
+    // A state without a status is one whose start was refused.
+    isFinished: () => state === null || state.status === null || isTerminal(state),
   }
 }
 
@@ -327,8 +349,9 @@ const waitingPools = (
   return pools
 }
 
-const answerAll = (turn: readonly Letter[], answers: readonly Answer[]): void => {
-  for (const [index, answer] of answers.entries()) turn[index]?.resolve(answer)
+const answerAll = (turn: Letter[], answers: readonly Answer[]): void => {
+  const letters = turn.splice(0)
+  for (const [index, answer] of answers.entries()) letters[index]?.resolve(answer)
 }
 
 const pause = (conflicts: number): Promise<void> =>

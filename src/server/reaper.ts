@@ -3,6 +3,8 @@
  * holder off, and then tells the execution; the engine decides whether the command waits again or has failed.
  */
 import { takeExpired } from '../store/commands.ts'
+import type { Database } from '../store/database.ts'
+import { onEvery } from '../store/shards.ts'
 import type { Core } from './core.ts'
 import type { Service } from './service.ts'
 import { createService } from './service.ts'
@@ -17,27 +19,24 @@ export interface Reaper extends Service {
 
 export const createReaper = (core: Core, { intervalMs = 1000 }: { intervalMs?: number } = {}): Reaper => {
   const reaperId = `reaper-${core.nextId()}`
-  const runOnce = async (): Promise<number> => {
-    let ended = 0
-    for (const database of core.shards.all) {
-      for (;;) {
-        const rows = await takeExpired(database, { reaperId, max: BATCH, leaseSeconds: OWN_LEASE_SECONDS })
-        await Promise.all(
-          rows.map((row) =>
-            core.tell(row.execution_id, {
-              type: 'release',
-              commandId: row.command_id,
-              leaseToken: null,
-              reason: 'lease_expired',
-            }),
-          ),
-        )
-        ended += rows.length
-        if (rows.length > 0) core.log.warn({ count: rows.length }, 'leases expired')
-        if (rows.length < BATCH) break
-      }
+  const reap = async (database: Database): Promise<number> => {
+    for (let ended = 0; ;) {
+      const rows = await takeExpired(database, { reaperId, max: BATCH, leaseSeconds: OWN_LEASE_SECONDS })
+      await Promise.all(
+        rows.map((row) =>
+          core.tell(row.execution_id, {
+            type: 'release',
+            commandId: row.command_id,
+            leaseToken: null,
+            reason: 'lease_expired',
+          }),
+        ),
+      )
+      ended += rows.length
+      if (rows.length > 0) core.log.warn({ count: rows.length }, 'leases expired')
+      if (rows.length < BATCH) return ended
     }
-    return ended
   }
+  const runOnce = (): Promise<number> => onEvery(core.shards, reap)
   return { runOnce, ...createService({ name: 'reaper', intervalMs, log: core.log, run: runOnce }) }
 }

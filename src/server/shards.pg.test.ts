@@ -3,6 +3,7 @@ import { expireLeases, historyProblems, stuckExecutions } from '../../test/suppo
 import { chain } from '../../test/support/playbooks.ts'
 import { createScriptedWorker } from '../../test/support/scripted-worker.ts'
 import { useServers } from '../../test/support/servers.ts'
+import type { Database } from '../store/database.ts'
 import { shardFor } from '../store/shards.ts'
 
 const servers = useServers(2)
@@ -58,4 +59,28 @@ test('with two databases every execution lies where its id says, and every route
     expect(await historyProblems(server.core.shards.of(id), id)).toEqual([])
   }
   expect(await stuckExecutions(server.databases)).toEqual([])
+})
+
+test('a database that cannot be reached costs the commands of the others nothing', async () => {
+  const server = await servers.start()
+  await server.register(chain('tests/half', 1))
+  const ids = await Promise.all(Array.from({ length: 20 }, () => server.execute('tests/half')))
+  const healthy = ids.filter((id) => shardFor(id, 2) === 1)
+  const [broken, other] = server.databases as [Database, Database]
+  const query = broken.query.bind(broken) as (...given: unknown[]) => Promise<unknown>
+  const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+  const isDown = (statement: unknown): boolean =>
+    ['lease-commands', 'take-expired', 'take-due-timers'].includes((statement as { name: string }).name)
+  Object.assign(broken, {
+    query: (...given: unknown[]) => (isDown(given[0]) ? Promise.reject(outage) : query(...given)),
+  })
+
+  const worker = createScriptedWorker(server, 'w1')
+  expect(new Set((await worker.lease(100)).map((command) => command.executionId))).toEqual(new Set(healthy))
+  // Leases that run out there are ended as ever, although the first database cannot be looked at.
+  await expireLeases([other])
+  await expect(server.reaper.runOnce()).rejects.toThrow('ECONNREFUSED')
+  expect(await worker.lease(100)).toHaveLength(healthy.length)
+  // With nothing to give, the worker is told why.
+  expect((await server.post('/api/commands/lease', { worker_id: 'w1' })).status).toBe(503)
 })

@@ -9,6 +9,7 @@ import { ResultMissing } from '../engine/reference.ts'
 import { readCommand } from '../store/commands.ts'
 import { readExecution } from '../store/executions.ts'
 import type { Database } from '../store/database.ts'
+import { onEvery } from '../store/shards.ts'
 import type { TimerRow } from '../store/timers.ts'
 import { deleteTimers, takeDueTimers } from '../store/timers.ts'
 import { TIMER_POOL } from './build-append.ts'
@@ -56,15 +57,12 @@ export const createTimers = (core: Core): Timers => {
     }
   }
 
-  const runOnce = async (): Promise<number> => {
-    let delivered = 0
-    for (const database of core.shards.all) {
+  const runOnce = (): Promise<number> =>
+    onEvery(core.shards, async (database) => {
       const due = await takeDueTimers(database, { max: BATCH, holdSeconds: HOLD_SECONDS })
       const done = await Promise.all(due.map((timer) => tryDeliver(database, timer)))
-      delivered += done.filter(Boolean).length
-    }
-    return delivered
-  }
+      return done.filter(Boolean).length
+    })
 
   return { runOnce, ...createWaitingService(core, runOnce) }
 }

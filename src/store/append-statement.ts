@@ -2,7 +2,7 @@
  * The statement that changes executions: one for any number of them, atomic for each.
  *
  * An append names the version it was decided on. The row of the execution is inserted (version 0 expected) or
- * updated (that very version expected); events, commands and command changes are written only for executions
+ * updated (that very version expected); events, commands, command changes and timers are written only for executions
  * whose row was won. A loser writes nothing at all and is told so.
  */
 export const APPEND_STATEMENT = `
@@ -42,7 +42,7 @@ with x as (
   select c.e, c.i, c.p, c.c, c.st, c.k, c.po, c.s, c.a, c.lt, c.w,
     case when c.s = 'CLAIMED' then now() + c.ls * interval '1 second' end,
     case when c.s = 'CLAIMED' then now() end,
-    case when c.s not in ('PENDING', 'CLAIMED') then now() end
+    case when c.s not in ('PENDING', 'CLAIMED', 'PARKED') then now() end
   from json_to_recordset($3::json) as c(
     e bigint, i bigint, p int, c text, st text, k text, po text, s text, a int, lt bigint, w text, ls float8)
   join won on won.execution_id = c.i

@@ -63,7 +63,7 @@ export interface NewCommand {
   readonly step: string
   readonly toolKind: string
   readonly pool: string
-  readonly status: 'PENDING' | 'CLAIMED' | 'CANCELLED'
+  readonly status: CommandUpdate['status']
   readonly attempt: number
   readonly leaseToken: string
   readonly workerId: string | null

@@ -29,6 +29,10 @@ export const isOutage = (error: unknown): boolean => {
   return error instanceof Error && OUTAGE_TEXTS.test(error.message)
 }
 
+/** True when nothing is wrong with the request itself: an outage, or a server that is too busy for it now. */
+export const isUnavailable = (error: unknown): boolean =>
+  isOutage(error) || (error instanceof ProblemError && error.code === 'unavailable')
+
 const SERIALIZATION = new Set(['40001', '40P01'])
 
 /** True when two statements stood in each other's way: this one may simply be tried again. */

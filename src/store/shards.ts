@@ -38,6 +38,17 @@ export const findFirst = async <T>(
   return null
 }
 
+/** Works on every database, also when one of them fails; only then is the first failure thrown. */
+export const onEvery = async (
+  { all }: Shards,
+  work: (database: Database) => Promise<number>,
+): Promise<number> => {
+  const done = await Promise.allSettled(all.map(work))
+  const failure = done.find((outcome) => outcome.status === 'rejected')
+  if (failure) throw failure.reason
+  return done.reduce((sum, outcome) => sum + (outcome.status === 'fulfilled' ? outcome.value : 0), 0)
+}
+
 const KEYS: Readonly<Record<string, string>> = {
   host: 'host',
   port: 'port',

@@ -6,6 +6,7 @@ import type { CatalogRow } from '../../store/catalog.ts'
 import { findCatalogEntry, listCatalog, readCatalogEntry } from '../../store/catalog.ts'
 import type { ServerContext } from '../app.ts'
 import { check } from '../http.ts'
+import { parseVersion } from '../parse-version.ts'
 import { registerDocument } from '../register.ts'
 
 export const catalogRoutes = (app: FastifyInstance, { core }: ServerContext): void => {
@@ -52,18 +53,6 @@ const found = async (lookup: Promise<CatalogRow | null>, message: string): Promi
   const row = await lookup
   if (!row) throw new ProblemError('not_found', message)
   return row
-}
-
-/** As far as the version column counts. */
-const MAX_VERSION = 2 ** 31 - 1
-
-/** Null means the newest version. */
-export const parseVersion = (version: string | number | null): number | null => {
-  if (version === null || version === '' || version === 'latest') return null
-  const number = Number(version)
-  if (!Number.isInteger(number) || number < 1 || number > MAX_VERSION)
-    throw new ProblemError('invalid', 'Invalid version number')
-  return number
 }
 
 const catalogEntry = (row: CatalogRow): CatalogRow => row

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { nextTestId } from '../../../test/support/appends.ts'
 import { historyProblems, readLog } from '../../../test/support/history.ts'
-import { fanOut, loopOver, single } from '../../../test/support/playbooks.ts'
+import { chain, fanOut, loopOver, single } from '../../../test/support/playbooks.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
 import { useServers } from '../../../test/support/servers.ts'
 import type { TestServer } from '../../../test/support/server.ts'
@@ -320,4 +320,23 @@ describe('a batch', () => {
     expect((await batch(server, id, events)).body['event_ids']).toEqual(first.body['event_ids'])
     expect((await log(server, id)).filter((event) => event.eventType === 'note')).toHaveLength(2)
   })
+})
+
+test('a batch may end by name a command that the batch itself made follow', async () => {
+  const { server, id } = await stage(chain('tests/events', 3))
+  const done = (step: string) => ({ step, event_type: 'command.completed', payload: { result: { x: 1 } } })
+  const answer = await server.post('/api/events/batch', {
+    execution_id: id,
+    worker_id: 'w1',
+    events: [done('start'), done('s2'), { step: 's3', event_type: 'command.claimed' }],
+  })
+  expect(answer.status).toBe(200)
+  const { rows } = await server.core.shards
+    .of(id)
+    .query('select step, status, worker_id from noetl.command where step <> $1 order by event_id', ['start'])
+  expect(rows).toMatchObject([
+    { step: 's2', status: 'COMPLETED' },
+    { step: 's3', status: 'CLAIMED', worker_id: 'w1' },
+  ])
+  expect(await historyProblems(server.core.shards.of(id), id)).toEqual([])
 })

@@ -11,6 +11,7 @@ import { isObject } from '../../contract/json.ts'
 import { childData } from '../../contract/child-data.ts'
 import { configFailure, ToolFailure } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
+import { whenAvailable } from '../when-available.ts'
 
 const DEFAULT_WAIT_SECONDS = { step: 300, result: 180 } as const
 const POLL_MS = 20_000
@@ -29,12 +30,8 @@ export const createPlaybookTool = (
       ),
     ) as JsonObject
     const parentExecutionId = call.command.executionId
-    const { executionId } = await controlPlane.startPlaybook({
-      callId: call.callId,
-      parentExecutionId,
-      playbook,
-      payload: payloadOf(call),
-    })
+    const start = { callId: call.callId, parentExecutionId, playbook, payload: payloadOf(call) }
+    const { executionId } = await whenAvailable(call.signal, () => controlPlane.startPlaybook(start))
     const wanted = wantedOf(call.config)
     if (!wanted)
       return {
@@ -80,12 +77,10 @@ const waitFor = async (
   const deadline = performance.now() + seconds * 1000
   for (;;) {
     const left = deadline - performance.now()
-    const outcome = await controlPlane.awaitPlaybook({
-      executionId,
-      step,
-      waitMs: Math.max(0, Math.min(POLL_MS, Math.ceil(left))),
-      signal,
-    })
+    const waitMs = Math.max(0, Math.min(POLL_MS, Math.ceil(left)))
+    const outcome = await whenAvailable(signal, () =>
+      controlPlane.awaitPlaybook({ executionId, step, waitMs, signal }),
+    )
     if (outcome) return outcome
     signal.throwIfAborted()
     if (left <= 0)
