@@ -1,4 +1,5 @@
-/** Commands and tool calls for tests. */
+/** Commands, tool calls and a clock for tests. */
+import type { Clock } from './clock.ts'
 import type { LeasedCommand } from '../contract/command.ts'
 import type { JsonObject } from '../contract/json.ts'
 import type { ToolCall } from './tool.ts'
@@ -33,3 +34,36 @@ export const aCall = (
   signal: over.signal ?? new AbortController().signal,
   log: over.log ?? (() => undefined),
 })
+
+/** Lets everything that is ready to happen happen. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** A clock that moves when it is told to. */
+export const createHandClock = () => {
+  let now = 1_000_000
+  const timers = new Set<{ at: number; callback: () => void }>()
+  const clock: Clock = {
+    now: () => now,
+    elapsed: () => now,
+    after(delayMs, callback) {
+      const timer = { at: now + delayMs, callback }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+  }
+  const advance = async (ms: number): Promise<void> => {
+    await settle()
+    const end = now + ms
+    for (;;) {
+      const [next] = [...timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)
+      if (next === undefined) break
+      timers.delete(next)
+      now = Math.max(now, next.at)
+      next.callback()
+      await settle()
+    }
+    now = end
+    await settle()
+  }
+  return { clock, advance, timerCount: () => timers.size }
+}

@@ -2,46 +2,12 @@ import { describe, expect, test } from 'vitest'
 
 import type { CommandReport, ControlPlane, HeartbeatStatus, LeasedCommand } from '../contract/command.ts'
 import { ProblemError } from '../contract/problem.ts'
-import type { Clock } from './clock.ts'
 import { silentLog } from './log.ts'
-import { aCommand } from './test-support.ts'
+import { aCommand, createHandClock, settle } from './test-support.ts'
 import type { Tool, ToolResult } from './tool.ts'
 import { noopTool } from './tools/noop.ts'
 import { createToolRegistry } from './tools/registry.ts'
 import { createWorker, type Worker } from './worker.ts'
-
-/** Lets everything that is ready to happen happen. */
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-/** A clock that moves when it is told to. */
-const createHandClock = () => {
-  let now = 1_000_000
-  const timers = new Set<{ at: number; callback: () => void }>()
-  const clock: Clock = {
-    now: () => now,
-    elapsed: () => now,
-    after(delayMs, callback) {
-      const timer = { at: now + delayMs, callback }
-      timers.add(timer)
-      return () => void timers.delete(timer)
-    },
-  }
-  const advance = async (ms: number): Promise<void> => {
-    await settle()
-    const end = now + ms
-    for (;;) {
-      const [next] = [...timers].filter((timer) => timer.at <= end).sort((a, b) => a.at - b.at)
-      if (next === undefined) break
-      timers.delete(next)
-      now = Math.max(now, next.at)
-      next.callback()
-      await settle()
-    }
-    now = end
-    await settle()
-  }
-  return { clock, advance, timerCount: () => timers.size }
-}
 
 interface LeaseCall {
   readonly max: number

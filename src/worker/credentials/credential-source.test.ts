@@ -2,39 +2,12 @@ import { describe, expect, test } from 'vitest'
 
 import type { ControlPlane, Credential } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
-import type { Clock } from '../clock.ts'
+import { createHandClock } from '../test-support.ts'
 import type { ToolFailure } from '../tool-failure.ts'
 import { createCredentialSource } from './credential-source.ts'
 import { createVault } from './test-support.ts'
 
 const { signal } = new AbortController()
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
-
-/** Waits are over when the test says so. */
-const createHandClock = () => {
-  let now = 0
-  const timers = new Set<{ at: number; callback: () => void }>()
-  const clock: Clock = {
-    now: () => now,
-    elapsed: () => now,
-    after(delayMs, callback) {
-      const timer = { at: now + delayMs, callback }
-      timers.add(timer)
-      return () => void timers.delete(timer)
-    },
-  }
-  const advance = async (ms: number): Promise<void> => {
-    await settle()
-    now += ms
-    for (const timer of [...timers].filter(({ at }) => at <= now)) {
-      timers.delete(timer)
-      timer.callback()
-      await settle()
-    }
-    await settle()
-  }
-  return { clock, advance, timerCount: () => timers.size }
-}
 
 const KEY = { type: 'bearer', data: { token: 'abc' } }
 
