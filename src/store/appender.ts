@@ -6,7 +6,7 @@
  *    and nothing of the append was written.
  * 2. A statement that fails is repeated append by append, so that only the culprit fails.
  * 3. At most one append of an execution is under way at a time; callers see to that (the mailbox does).
- * 4. Rows are locked in the order of their ids, so that servers that write the same executions rarely block each
+ * 4. Rows are locked in one order everywhere, so that servers that write the same executions rarely block each
  *    other crosswise; when they do, the append is tried again.
  */
 import type { EventRecord, ExecutionStatus } from '../contract/event.ts'
@@ -168,9 +168,8 @@ export const createAppender = ({
 }
 
 const write = async (database: Database, sealer: Sealer, group: readonly Append[]): Promise<Set<string>> => {
-  const appends = group.toSorted((a, b) =>
-    BigInt(a.execution.executionId) < BigInt(b.execution.executionId) ? -1 : 1,
-  )
+  // Any order does, as long as every server has the same.
+  const appends = group.toSorted((a, b) => (a.execution.executionId < b.execution.executionId ? -1 : 1))
   const { rows } = await database.query<{ execution_id: string }>({
     name: 'append',
     text: APPEND_STATEMENT,
