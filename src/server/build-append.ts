@@ -4,7 +4,7 @@ import { CHILD_KIND } from '../engine/command.ts'
 import { commandIdOf } from '../engine/envelope.ts'
 import type { CommandChange, Session } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
-import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../store/appender.ts'
+import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../store/append.ts'
 
 /** First lease of a command that is issued already leased. */
 export const LOCAL_TOKEN = '1'

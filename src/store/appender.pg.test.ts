@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { aNewCommand, anAppend, nextTestId } from '../../test/support/appends.ts'
 import { useDatabase } from '../../test/support/database.ts'
 import { testSealer as sealer } from '../../test/support/server.ts'
-import type { Append } from './appender.ts'
+import type { Append } from './append.ts'
+import { APPEND_STATEMENT } from './append-statement.ts'
 import { createAppender } from './appender.ts'
 import { leaseCommand, readCommand } from './commands.ts'
 import { readEvents } from './events.ts'
@@ -281,4 +282,21 @@ describe('constraints of the log, tried with plain SQL', () => {
       database().query(`update noetl.command set status = 'CLAIMED' where event_id = $1`, [command.eventId]),
     ).rejects.toMatchObject({ constraint: 'command_lease' })
   })
+})
+
+test('rows of executions are found along their key, also by a plan made while the table was empty', async () => {
+  const client = await database().connect()
+  try {
+    await client.query(`prepare planned as ${APPEND_STATEMENT}`)
+    await client.query('set plan_cache_mode = force_generic_plan')
+    const nothing = Array.from({ length: APPEND_STATEMENT.match(/\$\d+/g)?.length ?? 0 }, () => `''`)
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain execute planned(${nothing.join(', ')})`,
+    )
+    const plan = rows.map((line) => line['QUERY PLAN']).join('\n')
+    expect(plan).not.toMatch(/Seq Scan on (?:execution|command|event)/)
+    expect(plan).toContain('Index Scan using execution_pkey')
+  } finally {
+    client.release(true)
+  }
 })

@@ -9,74 +9,11 @@
  * 4. Rows are locked in one order everywhere, so that servers that write the same executions rarely block each
  *    other crosswise; when they do, the append is tried again.
  */
-import type { EventRecord, ExecutionStatus } from '../contract/event.ts'
-import type { JsonObject } from '../contract/json.ts'
-import { redact } from '../contract/sensitive.ts'
-import { storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
-import { APPEND_STATEMENT } from './append-statement.ts'
+import type { Append } from './append.ts'
+import { APPEND_STATEMENT, appendParameters } from './append-statement.ts'
 import type { Database } from './database.ts'
-import { eventJson } from './event-row.ts'
 import { isCollision } from './failure.ts'
-
-export interface Append {
-  readonly execution: ExecutionUpdate
-  readonly events: readonly EventRecord[]
-  readonly commands: readonly NewCommand[]
-  readonly changes: readonly CommandUpdate[]
-  readonly timers: readonly TimerToSet[]
-}
-
-export interface TimerToSet {
-  readonly timerId: string
-  readonly executionId: string
-  readonly delayMs: number
-  readonly kind: string
-  readonly payload: JsonObject
-}
-
-export interface ExecutionUpdate {
-  readonly executionId: string
-  /** Version the decision was made on; 0 for a new execution. */
-  readonly expectedVersion: number
-  readonly version: number
-  readonly status: ExecutionStatus
-  readonly at: string
-  readonly catalogId: string
-  readonly path: string
-  readonly playbookVersion: number | null
-  readonly parentExecutionId: string | null
-  readonly pool: string
-  readonly totalSteps: number
-  readonly completedSteps: number
-  readonly runningSteps: number
-  readonly failedSteps: number
-  readonly currentStep: string | null
-  readonly error: string | null
-}
-
-export interface NewCommand {
-  readonly eventId: string
-  readonly executionId: string
-  readonly position: number
-  readonly commandId: string
-  readonly step: string
-  readonly toolKind: string
-  readonly pool: string
-  readonly status: CommandUpdate['status']
-  readonly attempt: number
-  readonly leaseToken: string
-  readonly workerId: string | null
-  readonly leaseSeconds: number
-}
-
-export interface CommandUpdate {
-  readonly eventId: string
-  readonly executionId: string
-  readonly status: 'PENDING' | 'CLAIMED' | 'PARKED' | 'COMPLETED' | 'FAILED' | 'CANCELLED'
-  readonly workerId: string | null
-  readonly leaseSeconds: number
-}
 
 export interface AppenderOptions {
   readonly database: Database
@@ -173,68 +110,7 @@ const write = async (database: Database, sealer: Sealer, group: readonly Append[
   const { rows } = await database.query<{ execution_id: string }>({
     name: 'append',
     text: APPEND_STATEMENT,
-    values: [
-      storableJson(appends.map(({ execution }) => executionParameter(execution))),
-      `[${appends.flatMap(({ events }) => events.map((event) => eventJson(event, sealer))).join()}]`,
-      storableJson(appends.flatMap(({ commands }) => commands.map(commandParameter))),
-      storableJson(appends.flatMap(({ changes }) => changes.map(changeParameter))),
-      storableJson(appends.flatMap(({ timers }) => timers.map(timerParameter))),
-    ],
+    values: appendParameters(appends, sealer),
   })
   return new Set(rows.map((row) => row.execution_id))
 }
-
-const executionParameter = (execution: ExecutionUpdate) => ({
-  i: execution.executionId,
-  v: execution.expectedVersion,
-  n: execution.version,
-  s: execution.status,
-  at: execution.at,
-  ts: execution.totalSteps,
-  cs: execution.completedSteps,
-  rs: execution.runningSteps,
-  fs: execution.failedSteps,
-  st: execution.currentStep ?? undefined,
-  er: redact(execution.error) ?? undefined,
-  ...(execution.expectedVersion === 0 ? originParameter(execution) : {}),
-})
-
-/** What is written once, with the first events. */
-const originParameter = (execution: ExecutionUpdate) => ({
-  c: execution.catalogId,
-  p: execution.path,
-  pv: execution.playbookVersion ?? undefined,
-  pa: execution.parentExecutionId ?? undefined,
-  po: execution.pool,
-})
-
-const commandParameter = (command: NewCommand) => ({
-  e: command.eventId,
-  i: command.executionId,
-  p: command.position,
-  c: command.commandId,
-  st: command.step,
-  k: command.toolKind,
-  po: command.pool,
-  s: command.status,
-  a: command.attempt,
-  lt: command.leaseToken,
-  w: command.workerId,
-  ls: command.leaseSeconds,
-})
-
-const changeParameter = (change: CommandUpdate) => ({
-  e: change.eventId,
-  i: change.executionId,
-  s: change.status,
-  w: change.workerId,
-  ls: change.leaseSeconds,
-})
-
-const timerParameter = (timer: TimerToSet) => ({
-  t: timer.timerId,
-  i: timer.executionId,
-  d: timer.delayMs,
-  k: timer.kind,
-  p: timer.payload,
-})

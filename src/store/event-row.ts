@@ -8,39 +8,85 @@
 import type { EventRecord, EventResult } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { redact } from '../contract/sensitive.ts'
-import { exactJson, isStorable, storableJson } from '../lib/exact-json.ts'
+import { exactJson, isStorable, parseJson, storableJson } from '../lib/exact-json.ts'
 import type { Sealer } from '../lib/sealer.ts'
+import type { Column } from './columns.ts'
+import { isPlainText, plainText } from './columns.ts'
 
-/** Keys are short because thousands of these travel in one parameter. */
-interface EventParameter {
-  i: string
-  p: number
-  e: string
-  at: string
-  t: string
-  n: string | undefined
-  k: string | undefined
-  s: string | undefined
-  pe: string | undefined
-  w: string | undefined
-  d: number | undefined
-  c: Json | undefined
-  rs: string | undefined
-  rc: Json | undefined
-  rr: Json | undefined
-  m: Json
-  er: string | undefined
-  x: string | undefined
-  g: true | undefined
+/** An event in the form the append takes: every part that is not plain text as JSON text. */
+export interface EventCells {
+  readonly event: EventRecord
+  readonly eventType: string
+  readonly nodeName: string | null
+  readonly nodeType: string | null
+  readonly status: string | null
+  readonly workerId: string | null
+  readonly context: string | null
+  readonly resultStatus: string | null
+  readonly resultContext: string | null
+  readonly resultReference: string | null
+  readonly meta: string
+  readonly error: string | null
+  /** Base64. */
+  readonly sealed: string | null
 }
 
-/** The event as an element of the append's parameter. */
-export const eventJson = (event: EventRecord, sealer: Sealer): string => {
-  const parameter = toParameter(event, sealer)
-  const text = exactJson(parameter)
-  if (isStorable(text)) return text
-  return storableJson({ ...parameter, x: sealText(sealer, { event: event as unknown as Json }) })
+export const EVENT_CELLS: readonly Column<EventCells>[] = [
+  { name: 'execution_id', type: 'bigint', of: ({ event }) => event.executionId },
+  { name: 'position', type: 'int', of: ({ event }) => event.position },
+  { name: 'event_id', type: 'bigint', of: ({ event }) => event.eventId },
+  { name: 'created_at', type: 'timestamptz', of: ({ event }) => event.createdAt },
+  { name: 'event_type', type: 'text', of: (cells) => cells.eventType },
+  { name: 'node_name', type: 'text', of: (cells) => cells.nodeName },
+  { name: 'node_type', type: 'text', of: (cells) => cells.nodeType },
+  { name: 'status', type: 'text', of: (cells) => cells.status },
+  { name: 'parent_event_id', type: 'bigint', of: ({ event }) => event.parentEventId },
+  { name: 'worker_id', type: 'text', of: (cells) => cells.workerId },
+  { name: 'duration_ms', type: 'float8', of: ({ event }) => event.durationMs },
+  { name: 'context', type: 'json', of: (cells) => cells.context },
+  { name: 'result_status', type: 'text', of: (cells) => cells.resultStatus },
+  { name: 'result_context', type: 'json', of: (cells) => cells.resultContext },
+  { name: 'result_reference', type: 'json', of: (cells) => cells.resultReference },
+  { name: 'meta', type: 'json', of: (cells) => cells.meta },
+  { name: 'error', type: 'text', of: (cells) => cells.error },
+  { name: 'sealed', type: 'text', of: (cells) => cells.sealed },
+  { name: 'id_from_sender', type: 'boolean', of: ({ event }) => event.idFromSender ?? false },
+]
+
+export const toEventCells = (event: EventRecord, sealer: Sealer): EventCells => {
+  const cells = redactedCells(event, sealer)
+  return isStorableAsItIs(cells)
+    ? cells
+    : { ...replacedCells(cells), sealed: sealText(sealer, { event: event as unknown as Json }) }
 }
+
+const isStorableAsItIs = (cells: EventCells): boolean =>
+  isPlainText(
+    `${cells.eventType}${cells.nodeName}${cells.nodeType}${cells.status}${cells.workerId}${cells.resultStatus}${cells.error}`,
+  ) &&
+  isStorable(cells.meta) &&
+  (cells.context === null || isStorable(cells.context)) &&
+  (cells.resultContext === null || isStorable(cells.resultContext)) &&
+  (cells.resultReference === null || isStorable(cells.resultReference))
+
+/** The same without what PostgreSQL cannot hold. */
+const replacedCells = (cells: EventCells): EventCells => ({
+  ...cells,
+  eventType: plainText(cells.eventType),
+  nodeName: cells.nodeName === null ? null : plainText(cells.nodeName),
+  nodeType: cells.nodeType === null ? null : plainText(cells.nodeType),
+  status: cells.status === null ? null : plainText(cells.status),
+  workerId: cells.workerId === null ? null : plainText(cells.workerId),
+  context: replacedJson(cells.context),
+  resultStatus: cells.resultStatus === null ? null : plainText(cells.resultStatus),
+  resultContext: replacedJson(cells.resultContext),
+  resultReference: replacedJson(cells.resultReference),
+  meta: replacedJson(cells.meta) ?? '{}',
+  error: cells.error === null ? null : plainText(cells.error),
+})
+
+const replacedJson = (text: string | null): string | null =>
+  text === null || isStorable(text) ? text : storableJson(parseJson(text))
 
 const sealText = (sealer: Sealer, hidden: Hidden): string =>
   sealer.seal(JSON.stringify(hidden)).toString('base64')
@@ -55,7 +101,7 @@ interface Hidden {
   event?: Json
 }
 
-const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
+const redactedCells = (event: EventRecord, sealer: Sealer): EventCells => {
   const { context, result, meta } = event
   const cleanContext = redact(context)
   const cleanResult = result?.context ? redact(result.context) : null
@@ -68,30 +114,24 @@ const toParameter = (event: EventRecord, sealer: Sealer): EventParameter => {
   if (result?.reference && cleanReference !== result.reference) hidden.reference = result.reference
   if (cleanMeta !== meta) hidden.meta = meta
   if (cleanError !== event.error) hidden.error = event.error
-  const sealed = Object.keys(hidden).length === 0 ? null : sealText(sealer, hidden)
-  // Absent keys are nulls to the statement, and thousands of them need not travel.
   return {
-    i: event.executionId,
-    p: event.position,
-    e: event.eventId,
-    at: event.createdAt,
-    t: event.eventType,
-    n: event.nodeName ?? undefined,
-    k: event.nodeType ?? undefined,
-    s: event.status ?? undefined,
-    pe: event.parentEventId ?? undefined,
-    w: event.workerId ?? undefined,
-    d: event.durationMs ?? undefined,
-    c: cleanContext ?? undefined,
-    rs: result?.status,
-    rc: cleanResult ?? undefined,
-    rr: cleanReference ?? undefined,
-    m: cleanMeta,
-    er: (cleanError as string | null) ?? undefined,
-    x: sealed ?? undefined,
-    g: event.idFromSender,
+    event,
+    eventType: event.eventType,
+    nodeName: event.nodeName,
+    nodeType: event.nodeType,
+    status: event.status,
+    workerId: event.workerId,
+    context: jsonOrNull(cleanContext),
+    resultStatus: result?.status ?? null,
+    resultContext: jsonOrNull(cleanResult),
+    resultReference: jsonOrNull(cleanReference),
+    meta: exactJson(cleanMeta),
+    error: cleanError as string | null,
+    sealed: Object.keys(hidden).length === 0 ? null : sealText(sealer, hidden),
   }
 }
+
+const jsonOrNull = (value: Json): string | null => (value === null ? null : exactJson(value))
 
 export interface EventRow {
   readonly execution_id: string

@@ -7,7 +7,7 @@ import type {
   ExecutionUpdate,
   NewCommand,
   TimerToSet,
-} from '../../src/store/appender.ts'
+} from '../../src/store/append.ts'
 
 export const nextTestId = createSnowflake({ machineId: 1000, now: Date.now })
 
