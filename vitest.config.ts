@@ -20,7 +20,11 @@ export default defineConfig({
       {
         test: {
           name: 'pg',
-          include: ['src/**/*.pg.test.ts', 'test/*.pg.test.ts', 'test/conformance/**/*.pg.test.ts'],
+          include: [
+            'src/**/*.pg.test.ts',
+            'test/*.pg.test.ts',
+            'test/{conformance,examples}/**/*.pg.test.ts',
+          ],
           globalSetup: ['test/support/system-packages.ts', 'test/support/postgres-global.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -31,7 +31,11 @@ const actions: Actions = {
   up: async (flags) => (await import('./compose/up.ts')).up(flags, context),
   run: async (flags) => (await import('./compose/run.ts')).run(flags, context),
   validate: async (flags) => (await import('./cli/validate.ts')).validatePlaybooks(flags, terminal),
+  history: async (flags) => (await import('./compose/history.ts')).history(flags, context),
+  replay: async (flags) => (await import('./compose/replay.ts')).replay(flags, context),
+  logs: async (flags) => (await import('./compose/logs.ts')).logs(flags, context),
   worker: async (flags) => (await import('./compose/worker.ts')).work(flags, context),
+  token: async (flags) => (await import('./compose/token.ts')).token(flags, context),
 }
 
 try {

@@ -53,7 +53,13 @@ const PACKAGES: Readonly<Record<string, { readonly in: readonly string[]; readon
   yaml: { in: ['src/playbook/'], why: 'one reading of YAML' },
   commander: { in: ['src/main.ts', 'src/cli/', 'src/compose/'], why: 'the command line' },
   picocolors: { in: ['src/main.ts', 'src/cli/', 'src/compose/'], why: 'the terminal' },
+  'prom-client': { in: ['src/server/metrics/'], why: 'one registry of numbers' },
+  '@duckdb/node-api': { in: ['src/worker/tools/duckdb'], why: 'an engine that not every worker needs' },
   pino: { in: ['src/compose/'], why: 'one log, handed to everybody as a small interface' },
+  '@nats-io/transport-node': { in: ['src/dispatch/', 'src/worker/tools/nats'], why: 'wake-ups; the tool' },
+  '@nats-io/kv': { in: ['src/worker/tools/nats'], why: 'the tool' },
+  '@nats-io/obj': { in: ['src/worker/tools/nats'], why: 'the tool' },
+  '@nats-io/jetstream': { in: ['src/dispatch/', 'src/worker/tools/nats'], why: 'streams; the tool' },
 }
 
 const MAX_LINES = { code: 400, test: 600 }

@@ -18,6 +18,9 @@ export const EXIT = { ok: 0, failed: 1, usage: 2, cancelled: 3 } as const
 
 const PROBLEM_EXIT: Record<ProblemCode, number> = {
   bad_request: EXIT.usage,
+  unauthorized: EXIT.usage,
+  forbidden: EXIT.usage,
+  too_many_requests: EXIT.failed,
   invalid: EXIT.usage,
   not_found: EXIT.usage,
   too_large: EXIT.usage,

@@ -1,8 +1,16 @@
 /** The command line: what can be asked for and how it is explained. What is done about it comes in as functions. */
 import { Command, CommanderError } from 'commander'
 import { errorLine, EXIT, Reported } from './failure.ts'
+import type { HistoryFlags } from './history-program.ts'
+import { addHistory } from './history-program.ts'
+import type { LogsFlags } from './logs.ts'
+import { addLogs } from './logs-program.ts'
+import type { ReplayFlags } from './replay.ts'
+import { addReplay } from './replay-program.ts'
 import type { RunFlags } from './run.ts'
 import type { Terminal } from './terminal.ts'
+import type { TokenFlags } from './token.ts'
+import { addToken } from './token-program.ts'
 import type { ValidateFlags } from './validate.ts'
 
 export interface ServerFlags {
@@ -18,12 +26,15 @@ export interface ServerFlags {
 export interface ConnectFlags {
   readonly server?: string
   readonly dataDir?: string
+  readonly token?: string
 }
 
 export interface WorkerFlags {
   readonly server?: string
+  readonly token?: string
   readonly pool?: string
   readonly slots?: string
+  readonly capabilities?: string
 }
 
 /** Each does its work and answers the exit code. */
@@ -31,7 +42,11 @@ export interface Actions {
   readonly up: (flags: ServerFlags) => Promise<number>
   readonly run: (flags: RunFlags & ConnectFlags) => Promise<number>
   readonly validate: (flags: ValidateFlags) => Promise<number>
+  readonly history: (flags: HistoryFlags) => Promise<number>
+  readonly replay: (flags: ReplayFlags & ConnectFlags) => Promise<number>
+  readonly logs: (flags: LogsFlags & ConnectFlags) => Promise<number>
   readonly worker: (flags: WorkerFlags) => Promise<number>
+  readonly token: (flags: TokenFlags & ConnectFlags) => Promise<number>
 }
 
 export interface ProgramOptions {
@@ -63,7 +78,11 @@ export const runProgram = async ({ argv, version, terminal, actions }: ProgramOp
   addUp(program, (flags) => finish(actions.up(flags)))
   addRun(program, (flags) => finish(actions.run(flags)))
   addValidate(program, (flags) => finish(actions.validate(flags)))
+  addHistory(program, (flags) => finish(actions.history(flags)))
+  addReplay(program, (flags) => finish(actions.replay(flags)))
+  addLogs(program, (flags) => finish(actions.logs(flags)))
   addWorker(program, (flags) => finish(actions.worker(flags)))
+  addToken(program, (flags) => finish(actions.token(flags)))
   try {
     await program.parseAsync([...argv], { from: 'user' })
   } catch (error) {
@@ -110,6 +129,9 @@ Further environment:
   NOETL_SHARDS          several of them, separated by commas
   NOETL_ENCRYPTION_KEY  base64 of 32 bytes that seal secrets (default: a key file in the data directory)
   NOETL_LEASE_SECONDS   how long a silent worker keeps its command (default: 60)
+  NOETL_AUTH            required: no caller without a token; open: none needed (default: from the first token on)
+  NOETL_ADMIN_TOKEN     a token of an admin that needs no database
+  NOETL_TLS_CERT, NOETL_TLS_KEY, NOETL_TLS_CLIENT_CA    files for encrypted connections; see docs/access.md
   NOETL_PYTHON          the Python to run steps with (default: python3)
   NOETL_LOG_LEVEL       debug, info, warn, error or silent (default: warn)`,
     )
@@ -138,6 +160,7 @@ const addRun = (program: Command, action: Collect<RunFlags & ConnectFlags>): voi
     )
     .option('--payload <json|@file>', 'workload values as a JSON object')
     .option('--server <url>', 'the server to run on (env: NOETL_SERVER_URL)')
+    .option('--token <token>', 'the access token to show there (env: NOETL_TOKEN)')
     .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
     .option('--json', 'print one JSON document instead of lines')
     .addHelpText(
@@ -172,7 +195,12 @@ const addWorker = (program: Command, action: Collect<WorkerFlags>): void => {
       '--server <url>',
       'the server to work for (default: http://127.0.0.1:8082, env: NOETL_SERVER_URL)',
     )
+    .option('--token <token>', 'an access token of role worker (env: NOETL_TOKEN)')
     .option('--pool <name>', 'the pool to take work from (default: shared, env: NOETL_POOL)')
     .option('--slots <number>', 'commands run at once (default: 32, env: NOETL_SLOTS)')
+    .option(
+      '--capabilities <words>',
+      'what playbooks may require of this worker, such as gpu,eu-west (env: NOETL_CAPABILITIES)',
+    )
     .action((flags: WorkerFlags) => action(flags))
 }

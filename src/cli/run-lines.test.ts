@@ -85,6 +85,11 @@ describe('at a terminal', () => {
     expect(tty.live([loop], 500, 0)).toBe('  ⠋ fetch ████░░░░░░░░░░░░ 1/4 500 ms')
   })
 
+  test('the bar is full when items were counted again', () => {
+    const loop = run({ loop: { total: 2, done: 3, failed: 0 } })
+    expect(tty.live([loop], 500, 0)).toBe(`  ⠋ fetch ${'█'.repeat(16)} 3/2 500 ms`)
+  })
+
   test('the live line never wraps', () => {
     const many = Array.from({ length: 30 }, () => run({}))
     expect(tty.live(many, 0, 0)).toHaveLength(39)

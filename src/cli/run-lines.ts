@@ -79,7 +79,8 @@ const livePart = ({ step, loop, startedAt }: StepRun, nowMs: number): string => 
 const BAR_WIDTH = 16
 
 const bar = (done: number, total: number): string => {
-  const filled = total === 0 ? BAR_WIDTH : Math.round((done / total) * BAR_WIDTH)
+  // Items that are run again after the end count again.
+  const filled = total === 0 ? BAR_WIDTH : Math.min(BAR_WIDTH, Math.round((done / total) * BAR_WIDTH))
   return `${'█'.repeat(filled)}${'░'.repeat(BAR_WIDTH - filled)}`
 }
 

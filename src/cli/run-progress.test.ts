@@ -44,6 +44,17 @@ test('a loop counts its items and keeps the first failure', () => {
   expect(changes.map(({ type }) => type)).toEqual(['entered', 'progressed', 'progressed', 'progressed'])
 })
 
+test('an item whose work goes on elsewhere counts once, when that has ended', () => {
+  const { run } = after(
+    event('step.enter', 'a', { context: { iterations_expected: 2 } }),
+    event('command.completed', 'a', { context: { pending_callback: true } }),
+    event('command.completed', 'a', { context: { pending_callback: true } }),
+    completed('a'),
+    failed('a', { message: 'no', code: 'X' }),
+  )
+  expect(run).toMatchObject({ loop: { total: 2, done: 2, failed: 1 } })
+})
+
 test.each([
   [{}, 'failed'],
   [{ handled: true }, 'handled'],

@@ -88,6 +88,8 @@ const releaseCommand = (run: StepRun, { meta }: ExecutionEvent): Change => {
 
 const endCommand = (run: StepRun, event: ExecutionEvent): Change => {
   const context = contextOf(event)
+  // The worker is done, the work goes on elsewhere; its end comes with another event.
+  if (context['pending_callback'] === true) return NOTHING
   const report = isObject(context['result']) ? context['result'] : {}
   const inner = isObject(report['context']) ? report['context'] : {}
   const failed = event.event_type === EVENT.commandFailed || report['status'] === 'error'

@@ -79,3 +79,20 @@ export interface ExecutionEnd {
   readonly status: Exclude<ExecutionStatus, 'RUNNING'>
   readonly error: string | null
 }
+
+/** A piece of what a tool printed. */
+export interface LogEntry {
+  readonly cursor: string
+  readonly step: string
+  readonly command_id: string
+  readonly event_id: string
+  readonly attempt: number
+  readonly stream: 'stdout' | 'stderr'
+  readonly at: string
+  readonly text: string
+}
+
+export interface LogPage {
+  readonly entries: readonly LogEntry[]
+  readonly next_cursor: string | null
+}

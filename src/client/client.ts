@@ -8,11 +8,15 @@ import type {
   ExecutionProgress,
   ExecutionSummary,
   Health,
+  LogPage,
   Registered,
   Started,
 } from './answers.ts'
-import type { Followed, FollowOptions } from './follow.ts'
-import { followExecution, toEvent } from './follow.ts'
+import type { Followed, FollowedLog, FollowOptions } from './follow.ts'
+import { followExecution, followLogs, toEvent } from './follow.ts'
+import type { ClientOptions } from './transport.ts'
+import type { HistoryClient } from './history.ts'
+import { createHistoryClient } from './history.ts'
 import { createTransport } from './transport.ts'
 
 export interface ExecuteOptions {
@@ -38,12 +42,24 @@ export interface Client {
     page?: { readonly after?: number; readonly limit?: number },
   ): Promise<readonly ExecutionEvent[]>
   cancel(executionId: string, reason?: string): Promise<void>
+  /** The replayed state of an execution as the server wrote it: JSON text in which no digit is lost. */
+  replay(query: Readonly<Record<string, string>>): Promise<string>
+  /** Moving along the history of executions. */
+  readonly history: HistoryClient
+  /** What the tools of an execution printed, a page of it. */
+  logs(executionId: string, filter?: Readonly<Record<string, string>>): Promise<LogPage>
+  /** The same as it appears, then the end. */
+  followLogs(
+    executionId: string,
+    filter?: Readonly<Record<string, string>>,
+    options?: FollowOptions,
+  ): AsyncIterable<FollowedLog>
   /** Every event from the first to the last, as it happens, then the end. */
   follow(executionId: string, options?: FollowOptions): AsyncIterable<Followed>
 }
 
-export const createClient = (serverUrl: string): Client => {
-  const transport = createTransport(serverUrl)
+export const createClient = (serverUrl: string, access: ClientOptions = {}): Client => {
+  const transport = createTransport(serverUrl, access)
   const get = (path: string): Promise<unknown> => transport.json('GET', path)
   const post = (path: string, body: unknown): Promise<unknown> => transport.json('POST', path, { body })
   return {
@@ -75,6 +91,15 @@ export const createClient = (serverUrl: string): Client => {
     cancel: async (executionId, reason) => {
       await post(`/api/executions/${segment(executionId)}/cancel`, reason === undefined ? {} : { reason })
     },
+    replay: async (query) =>
+      (await transport.open(`/api/replay/state?${new URLSearchParams(query).toString()}`)).text(),
+    history: createHistoryClient(transport),
+    logs: async (executionId, filter = {}) =>
+      (await get(
+        `/api/executions/${segment(executionId)}/logs?${new URLSearchParams(filter).toString()}`,
+      )) as LogPage,
+    followLogs: (executionId, filter = {}, options = {}) =>
+      followLogs(transport, segment(executionId), new URLSearchParams(filter).toString(), options),
     follow: (executionId, options = {}) => followExecution(transport, segment(executionId), options),
   }
 }

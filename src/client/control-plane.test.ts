@@ -47,7 +47,13 @@ test('leased commands arrive with every digit of their ids, and the lease is kno
     },
   ])
   expect(controlPlane.leaseMs()).toBe(5000)
-  expect(requests[0]?.body).toEqual({ worker_id: 'w', pool: 'shared', max: 2, wait_ms: 100 })
+  expect(requests[0]?.body).toEqual({
+    worker_id: 'w',
+    pool: 'shared',
+    capabilities: [],
+    max: 2,
+    wait_ms: 100,
+  })
 })
 
 test('an aborted lease request brings nothing (3)', async () => {

@@ -4,6 +4,7 @@
  * 1. A report that the server refuses for its lease, or whose execution is unknown there, is `lost`.
  * 2. A credential that is not found is null; every other refusal is an error.
  * 3. A lease request that is aborted brings nothing; the server hands back what it may have leased meanwhile.
+ * 4. Large data is stored first, and the report names it; data that was stored is not stored again when its report is sent again.
  */
 import type {
   CancelSignal,
@@ -15,8 +16,12 @@ import type {
   PlaybookOutcome,
 } from '../contract/command.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import type { KeychainRecipe } from '../contract/keychain.ts'
 import { ProblemError } from '../contract/problem.ts'
+import { toRegistration } from '../contract/presence.ts'
 import { toReportEvent } from '../contract/report.ts'
+import { createLargeUploads } from './large-uploads.ts'
+import type { ClientOptions } from './transport.ts'
 import { createTransport } from './transport.ts'
 
 export interface RemoteControlPlane extends ControlPlane {
@@ -28,15 +33,19 @@ const DEFAULT_LEASE_SECONDS = 60
 /** A tool call may be repeated long after it was made; its id is unique, so its window may be, too. */
 const CALL_WINDOW_SECONDS = 30 * 86_400
 
-export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane => {
-  const transport = createTransport(serverUrl)
+export const createRemoteControlPlane = (
+  serverUrl: string,
+  access: ClientOptions = {},
+): RemoteControlPlane => {
+  const transport = createTransport(serverUrl, access)
+  const uploads = createLargeUploads(transport)
   let leaseSeconds = DEFAULT_LEASE_SECONDS
   return {
     leaseMs: () => leaseSeconds * 1000,
-    lease: async ({ workerId, pool, max, waitMs, signal }) => {
+    lease: async ({ workerId, pool, capabilities = [], max, waitMs, signal }) => {
       const { signal: abort, release } = toAbortSignal(signal)
       try {
-        const body = { worker_id: workerId, pool, max, wait_ms: waitMs }
+        const body = { worker_id: workerId, pool, capabilities, max, wait_ms: waitMs }
         const answer = await transport.json('POST', '/api/commands/lease', { body, signal: abort })
         const { commands } = answer as { commands: readonly WireCommand[] }
         for (const command of commands) leaseSeconds = command.lease_seconds
@@ -49,7 +58,8 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
       }
     },
     report: async (report) => {
-      const { eventType, status, context, meta } = toReportEvent(report)
+      const reference = await uploads.referenceFor(report)
+      const { eventType, status, context, meta } = toReportEvent(report, reference)
       const body = {
         execution_id: report.executionId,
         step: report.step,
@@ -79,6 +89,23 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
       await transport.json('POST', '/api/commands/release', {
         body: { worker_id: workerId, leases: leases.map(toWireLease) },
       })
+    },
+    announce: async (presence) => {
+      await transport.json('POST', '/api/worker/pool/heartbeat', {
+        body: { name: presence.workerId, kind: 'worker_pool', registration: toRegistration(presence) },
+      })
+    },
+    farewell: async (workerId) => {
+      await transport.json('POST', '/api/worker/pool/deregister', {
+        body: { name: workerId, kind: 'worker_pool' },
+      })
+    },
+    output: async ({ workerId, outputs }) => {
+      const body = {
+        worker_id: workerId,
+        outputs: outputs.map(({ parts, ...lease }) => ({ ...toWireLease(lease), parts })),
+      }
+      await transport.json('POST', '/api/commands/output', { body })
     },
     startPlaybook: async ({ callId, parentExecutionId, playbook, payload }) => {
       const dedup = { key: callId, window_secs: CALL_WINDOW_SECONDS }
@@ -128,8 +155,9 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
           name,
           type,
           data = null,
+          expires_in: expiresInSeconds,
         } = (await transport.json('GET', path, { signal: abort })) as WireCredential
-        return { name, type, data }
+        return { name, type, data, ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }) }
       } catch (error) {
         if (error instanceof ProblemError && error.code === 'not_found') return null
         throw error
@@ -137,8 +165,56 @@ export const createRemoteControlPlane = (serverUrl: string): RemoteControlPlane 
         release()
       }
     },
+    keychainRecipe: async ({ executionId, alias, signal }) => {
+      const { signal: abort, release } = toAbortSignal(signal)
+      try {
+        const path = `/api/executions/${executionId}/keychain/${encodeURIComponent(alias)}/recipe`
+        return toRecipe((await transport.json('GET', path, { signal: abort })) as WireRecipe)
+      } catch (error) {
+        if (error instanceof ProblemError && error.code === 'not_found') return null
+        throw error
+      } finally {
+        release()
+      }
+    },
+    keepKeychain: async ({ entry: { address, data, expiresInSeconds, renewConfig }, signal }) => {
+      const { signal: abort, release } = toAbortSignal(signal)
+      const body = {
+        data,
+        scope_type: address.scope,
+        execution_id: address.executionId,
+        expires_in: expiresInSeconds,
+        auto_renew: renewConfig !== null,
+        renew_config: renewConfig,
+      }
+      try {
+        const path = `/api/keychain/${address.catalogId}/${encodeURIComponent(address.name)}`
+        await transport.json('POST', path, { body, signal: abort })
+      } finally {
+        release()
+      }
+    },
   }
 }
+
+interface WireRecipe extends Pick<KeychainRecipe, 'entry' | 'variables' | 'renew'> {
+  readonly keychain_name: string
+  readonly catalog_id: string
+  readonly scope_type: KeychainRecipe['address']['scope']
+  readonly execution_id: string | null
+}
+
+const toRecipe = (wire: WireRecipe): KeychainRecipe => ({
+  address: {
+    name: wire.keychain_name,
+    catalogId: wire.catalog_id,
+    scope: wire.scope_type,
+    executionId: wire.execution_id,
+  },
+  entry: wire.entry,
+  variables: wire.variables,
+  renew: wire.renew,
+})
 
 interface WireOutcome extends Omit<PlaybookOutcome, 'status'> {
   readonly status: PlaybookOutcome['status'] | 'RUNNING'
@@ -148,6 +224,7 @@ interface WireCredential {
   readonly name: string
   readonly type: string
   readonly data?: Json
+  readonly expires_in?: number
 }
 
 interface WireCommand {

@@ -1,20 +1,24 @@
 /**
- * Follows an execution to its end.
+ * Follows an execution, or what its tools print, to its end.
  *
- * 1. Every event is given once, in order: after a broken connection it goes on from the last position.
+ * 1. Everything is given once, in order: after a broken connection it goes on from the last message.
  * 2. It ends with the execution. A refusal is thrown; a server that stays out of reach is thrown after a while.
  *    However long nothing happens on an open connection, it waits.
  */
 import type { EventResult } from '../contract/event.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { parseJson } from '../lib/exact-json.ts'
-import type { ExecutionEnd, ExecutionEvent } from './answers.ts'
+import type { ExecutionEnd, ExecutionEvent, LogEntry } from './answers.ts'
 import type { ServerSentEvent } from './server-sent-events.ts'
 import { readServerSentEvents } from './server-sent-events.ts'
 import type { Transport } from './transport.ts'
 
 export type Followed =
   | { readonly type: 'event'; readonly event: ExecutionEvent }
+  | { readonly type: 'end'; readonly end: ExecutionEnd }
+
+export type FollowedLog =
+  | { readonly type: 'output'; readonly entry: LogEntry }
   | { readonly type: 'end'; readonly end: ExecutionEnd }
 
 export interface FollowOptions {
@@ -29,24 +33,31 @@ const PATIENCE_MS = 60_000
 const FIRST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 3_000
 
-export async function* followExecution(
+/** A stream of messages, each of which may carry the id to go on from; gives them until one is the last. */
+interface Stream<T> {
+  readonly path: string
+  read(message: ServerSentEvent): T
+  isLast(item: T): boolean
+}
+
+async function* follow<T>(
   transport: Transport,
-  executionId: string,
+  { path, read, isLast }: Stream<T>,
   options: FollowOptions,
-): AsyncGenerator<Followed> {
+): AsyncGenerator<T> {
   const { signal, patienceMs = PATIENCE_MS, onBreak } = options
-  let position = 0
+  let lastId: string | null = null
   let failures = 0
   let reachedAt = performance.now()
   for (;;) {
     try {
-      const response = await openStream(transport, executionId, position, signal)
+      const response = await openStream(transport, path, lastId, signal)
       failures = 0
       for await (const message of readStream(transport, response, signal)) {
-        const followed = toFollowed(message)
-        if (followed.type === 'event') position = followed.event.position
-        yield followed
-        if (followed.type === 'end') return
+        lastId = message.id ?? lastId
+        const item = read(message)
+        yield item
+        if (isLast(item)) return
       }
     } catch (error) {
       if (!(error instanceof ProblemError) || error.code !== 'unavailable') throw error
@@ -61,17 +72,50 @@ export async function* followExecution(
   }
 }
 
-const openStream = (
+export const followExecution = (
   transport: Transport,
   executionId: string,
-  position: number,
+  options: FollowOptions,
+): AsyncGenerator<Followed> =>
+  follow(
+    transport,
+    { path: `/api/executions/${executionId}/stream`, read: toFollowed, isLast: ({ type }) => type === 'end' },
+    options,
+  )
+
+/** The output of tools as it appears, then the end. `query` is a filter such as `step=start`. */
+export const followLogs = (
+  transport: Transport,
+  executionId: string,
+  query: string,
+  options: FollowOptions,
+): AsyncGenerator<FollowedLog> =>
+  follow(
+    transport,
+    {
+      path: `/api/executions/${executionId}/logs/stream${query === '' ? '' : `?${query}`}`,
+      read: toFollowedLog,
+      isLast: ({ type }) => type === 'end',
+    },
+    options,
+  )
+
+const toFollowedLog = ({ type, data }: ServerSentEvent): FollowedLog =>
+  type === 'end'
+    ? { type: 'end', end: parseJson(data) as ExecutionEnd }
+    : { type: 'output', entry: parseJson(data) as LogEntry }
+
+const openStream = (
+  transport: Transport,
+  path: string,
+  lastId: string | null,
   signal: AbortSignal | undefined,
 ): Promise<Response> => {
   const headers = {
     accept: 'text/event-stream',
-    ...(position === 0 ? {} : { 'last-event-id': String(position) }),
+    ...(lastId === null ? {} : { 'last-event-id': lastId }),
   }
-  return transport.open(`/api/executions/${executionId}/stream`, { headers, signal })
+  return transport.open(path, { headers, signal })
 }
 
 async function* readStream(

@@ -4,15 +4,30 @@
  * 1. Whatever goes wrong is a ProblemError: a refusal with the server's own code and words, anything below HTTP as
  *    `unavailable`. Only an abort by the caller's signal is passed on as it is.
  * 2. 64-bit integers in answers arrive as text, digit for digit.
+ * 3. A token is sent with every request. Where the server wants one, or another one, the problem says how to give it.
  */
+import { Readable } from 'node:stream'
 import type { Json } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import type { ProblemCode } from '../contract/problem.ts'
 import { PROBLEM_STATUS, ProblemError } from '../contract/problem.ts'
 import { parseJson } from '../lib/exact-json.ts'
+import type { ClientTls } from './secure-fetch.ts'
+import { createSecureFetch } from './secure-fetch.ts'
+
+/** How a server is reached that is protected. */
+export interface ClientOptions {
+  readonly token?: string | undefined
+  /** Certificates for `https` addresses, where the system's issuers do not do. */
+  readonly tls?: ClientTls | undefined
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export interface RequestOptions {
   readonly body?: unknown
+  /** The body as JSON that is written already. */
+  readonly json?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
@@ -21,21 +36,33 @@ export interface Transport {
   /** Without a slash at the end. */
   readonly url: string
   /** The JSON answer of a request. */
-  json(method: 'GET' | 'POST', path: string, options?: RequestOptions): Promise<unknown>
+  json(method: Method, path: string, options?: RequestOptions): Promise<unknown>
   /** The open answer of a request, for reading as it arrives. */
   open(path: string, options?: RequestOptions): Promise<Response>
+  /** Sends a file as it is read; answers the JSON answer. */
+  upload(path: string, file: UploadedFile): Promise<unknown>
 }
 
-export const createTransport = (serverUrl: string): Transport => {
-  const url = checkedUrl(serverUrl)
+export interface UploadedFile {
+  readonly type: string
+  readonly bytes: Readable
+}
 
-  const send = async (method: string, path: string, options: RequestOptions): Promise<Response> => {
-    const { body, headers = {}, signal } = options
+export const createTransport = (serverUrl: string, { token, tls }: ClientOptions = {}): Transport => {
+  const url = checkedUrl(serverUrl)
+  const authorization = token === undefined ? {} : { authorization: `Bearer ${checkedToken(token)}` }
+  const isSecure = tls !== undefined && url.startsWith('https:')
+  const call = isSecure ? createSecureFetch(tls) : fetch
+
+  const send = async (method: Method, path: string, options: RequestOptions): Promise<Response> => {
+    const { headers = {}, signal } = options
+    const body = options.body === undefined ? options.json : JSON.stringify(options.body)
+    const type = body === undefined ? {} : { 'content-type': 'application/json' }
     try {
-      return await fetch(url + path, {
+      return await call(url + path, {
         method,
-        headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { ...authorization, ...headers, ...type },
+        ...(body === undefined ? {} : { body }),
         ...(signal === undefined ? {} : { signal }),
       })
     } catch (error) {
@@ -48,13 +75,26 @@ export const createTransport = (serverUrl: string): Transport => {
     json: async (method, path, options = {}) => {
       const response = await send(method, path, options)
       const answer = await readAnswer(url, response, options.signal)
-      if (!response.ok) throw refusal(url, response.status, answer)
+      if (!response.ok) throw refusal(url, response.status, answer, token !== undefined)
       return answer
     },
     open: async (path, options = {}) => {
       const response = await send('GET', path, options)
       if (response.ok) return response
-      throw refusal(url, response.status, await readAnswer(url, response, options.signal))
+      const answer = await readAnswer(url, response, options.signal)
+      throw refusal(url, response.status, answer, token !== undefined)
+    },
+    upload: async (path, { type, bytes }) => {
+      const request = { method: 'POST', headers: { ...authorization, 'content-type': type } }
+      const sent = isSecure
+        ? createSecureFetch(tls ?? {})(url + path, { ...request, body: bytes })
+        : fetch(url + path, { ...request, body: Readable.toWeb(bytes) as ReadableStream, duplex: 'half' })
+      const response = await sent.catch((error: unknown) => {
+        throw connectionProblem(url, error, undefined)
+      })
+      const answer = await readAnswer(url, response, undefined)
+      if (!response.ok) throw refusal(url, response.status, answer, token !== undefined)
+      return answer
     },
   }
 }
@@ -68,6 +108,16 @@ const checkedUrl = (text: string): string => {
     )
   }
   return (url.origin + url.pathname).replace(/\/+$/, '')
+}
+
+/** Anything else could not stand in a header. */
+const checkedToken = (token: string): string => {
+  const trimmed = token.trim()
+  if (/^[\u0021-\u007e]+$/.test(trimmed)) return trimmed
+  throw new ProblemError(
+    'invalid',
+    'The token (--token, NOETL_TOKEN) is empty or has characters no token has',
+  )
 }
 
 /** Undefined when the body is not JSON, which only a stranger would send. */
@@ -92,13 +142,19 @@ const readAnswer = async (
   }
 }
 
-const refusal = (url: string, status: number, answer: unknown): ProblemError => {
+const refusal = (url: string, status: number, answer: unknown, hadToken: boolean): ProblemError => {
   if (!isObject(answer) || typeof answer['error'] !== 'string') {
     return new ProblemError(codeOf(status, null), `${url} answered ${status}; is it a NoETL server?`)
   }
   const { error, code, details } = answer
+  if (status === 401) return new ProblemError('unauthorized', tokenProblem(url, error, hadToken))
   return new ProblemError(codeOf(status, code ?? null), error, details === undefined ? {} : { details })
 }
+
+const tokenProblem = (url: string, error: string, hadToken: boolean): string =>
+  hadToken
+    ? `${url} refuses the token (--token, NOETL_TOKEN): ${error}`
+    : `${url} needs an access token: give it with --token or NOETL_TOKEN. An admin makes one with: noetl token create`
 
 const codeOf = (status: number, code: Json): ProblemCode => {
   if (typeof code === 'string' && Object.hasOwn(PROBLEM_STATUS, code)) return code as ProblemCode
@@ -112,12 +168,21 @@ const connectionProblem = (url: string, error: unknown, signal: AbortSignal | un
   return new ProblemError('unavailable', `No answer from ${url} (${reasonOf(error)})`, { cause: error })
 }
 
+/** Words of OpenSSL and Node for a certificate that nobody vouches for. */
+const DISTRUST =
+  /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_(?:UNTRUSTED|HAS_EXPIRED|NOT_YET)|ALTNAME_INVALID/
+const CLIENT_DISTRUST = /CERTIFICATE_REQUIRED|ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE)/
+
 /** fetch hides why behind `fetch failed`. */
 const reasonOf = (error: unknown): string => {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   const code = (cause as { code?: unknown }).code
   if (code === 'ECONNREFUSED') return 'connection refused'
   if (code === 'ENOTFOUND') return 'unknown host'
+  if (typeof code === 'string' && DISTRUST.test(code))
+    return `its certificate is not trusted, ${code}; NOETL_TLS_CA names the file of the issuer's certificate`
+  if (typeof code === 'string' && CLIENT_DISTRUST.test(code))
+    return `it wants a certificate of the client, ${code}; give NOETL_TLS_CLIENT_CERT and NOETL_TLS_CLIENT_KEY`
   if (typeof code === 'string') return code
   return cause instanceof Error && cause.message !== '' ? cause.message : 'the connection broke'
 }

@@ -11,8 +11,10 @@ import type { Connection } from '../cli/run.ts'
 import type { Client } from '../client/client.ts'
 import { createClient } from '../client/client.ts'
 import { isObject } from '../contract/json.ts'
+import type { ClientOptions } from '../client/transport.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { parseShardList } from '../store/shards.ts'
+import { announcedAccess, givenAccess } from './client-access.ts'
 import type { CommandContext } from './command-context.ts'
 import { readServerFile } from './server-file.ts'
 import { DEFAULTS, readSettings } from './settings.ts'
@@ -20,6 +22,7 @@ import { DEFAULTS, readSettings } from './settings.ts'
 export interface ConnectOptions {
   readonly server: string | null
   readonly dataDir: string | null
+  readonly token?: string | null
   /** Says what is done when it takes a while. */
   readonly tell: (line: string) => void
   readonly interrupted: AbortSignal
@@ -29,35 +32,48 @@ const PROBE_MS = 2000
 const LOOK_AGAIN_MS = 200
 const START_LIMIT_MS = 60_000
 
-export const connect = async (options: ConnectOptions, context: CommandContext): Promise<Connection> => {
-  const { env } = context
-  const named = options.server ?? env['NOETL_SERVER_URL'] ?? null
-  if (named !== null) {
-    const client = createClient(named)
-    await client.health()
-    return running(client)
-  }
-  const dataDir = options.dataDir ?? env['NOETL_DATA_DIR'] ?? null
-  const { dataDir: directory } = readSettings({ dataDir: dataDir ?? undefined }, env, parseShardList)
-  const announced = readServerFile(directory)
-  if (announced?.kind === 'up') {
-    const client = await answering(announced.url)
-    if (client) return running(client)
-  }
-  if (dataDir === null) {
-    const client = await answering(`http://127.0.0.1:${env['NOETL_PORT'] ?? DEFAULTS.port}`)
-    if (client) return running(client)
-  }
-  return startOrWait(directory, options, context)
+/** A server that is up, and how it lets us in. */
+export interface RunningServer {
+  readonly client: Client
+  readonly access: ClientOptions
 }
 
-const running = (client: Client): Connection => ({ client, close: async () => undefined })
+export const connect = async (options: ConnectOptions, context: CommandContext): Promise<Connection> => {
+  const found = await findServer(options, context)
+  return found ? running(found) : startOrWait(dataDirectory(options, context.env), options, context)
+}
 
-const answering = async (url: string): Promise<Client | null> => {
-  const client = createClient(url)
+/** Rules 1 to 3; null when no server is up. */
+export const findServer = async (
+  options: Pick<ConnectOptions, 'server' | 'dataDir' | 'token'>,
+  { env }: CommandContext,
+): Promise<RunningServer | null> => {
+  const given = givenAccess(options.token, env)
+  const named = options.server ?? env['NOETL_SERVER_URL'] ?? null
+  if (named !== null) {
+    const client = createClient(named, given)
+    await client.health()
+    return { client, access: given }
+  }
+  const announced = readServerFile(dataDirectory(options, env))
+  if (announced?.kind === 'up') {
+    const server = await answering(announced.url, announcedAccess(given, announced))
+    if (server) return server
+  }
+  if ((options.dataDir ?? env['NOETL_DATA_DIR'] ?? null) !== null) return null
+  return answering(`http://127.0.0.1:${env['NOETL_PORT'] ?? DEFAULTS.port}`, given)
+}
+
+const dataDirectory = ({ dataDir }: Pick<ConnectOptions, 'dataDir'>, env: CommandContext['env']): string =>
+  readSettings({ dataDir: dataDir ?? undefined }, env, parseShardList).dataDir
+
+const running = ({ client }: RunningServer): Connection => ({ client, close: async () => undefined })
+
+const answering = async (url: string, access: ClientOptions): Promise<RunningServer | null> => {
+  const client = createClient(url, access)
   try {
     await client.health({ signal: AbortSignal.timeout(PROBE_MS) })
-    return client
+    return { client, access }
   } catch {
     // Nobody there, or somebody else: the next place is tried.
     return null
@@ -80,8 +96,10 @@ const startOrWait = async (
       const holder = holderOf(error)
       if (holder === null || options.interrupted.aborted) throw error
       const announced = readServerFile(directory)
-      const client = announced?.kind === 'up' ? await answering(announced.url) : null
-      if (client) return running(client)
+      const given = givenAccess(options.token, context.env)
+      const server =
+        announced?.kind === 'up' ? await answering(announced.url, announcedAccess(given, announced)) : null
+      if (server) return running(server)
       if (announced?.kind !== 'run' && performance.now() > deadline) throw error
       if (!told) options.tell(`Waiting for process ${holder}, which uses ${directory}`)
       told = true

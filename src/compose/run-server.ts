@@ -20,7 +20,9 @@ export const startRunServer = async (
   tell: (line: string) => void,
   { env, version, terminal }: CommandContext,
 ): Promise<Connection> => {
-  const settings = readSettings({ dataDir: directory, host: DEFAULTS.host, port: '0' }, env, parseShardList)
+  const wanted = readSettings({ dataDir: directory, host: DEFAULTS.host, port: '0' }, env, parseShardList)
+  // It talks to nobody but this process.
+  const settings = { ...wanted, access: { ...wanted.access, tls: null } }
   if (settings.slots === 0) {
     const message =
       'NOETL_SLOTS is 0: a server started for this run would have no worker. Unset it, or use a running server.'
@@ -41,16 +43,16 @@ export const startRunServer = async (
 
 const announced = async (
   directory: string,
-  { url }: Stack,
+  { url, access }: Stack,
   stop: () => Promise<void>,
 ): Promise<Connection> => {
   try {
-    const takeBack = writeServerFile(directory, url, 'run')
+    const takeBack = writeServerFile(directory, url, 'run', access)
     const close = async (): Promise<void> => {
       takeBack()
       await stop()
     }
-    return { client: createClient(url), close }
+    return { client: createClient(url, access), close }
   } catch (error) {
     await stop()
     throw error

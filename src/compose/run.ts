@@ -22,6 +22,7 @@ export const run = async (flags: RunFlags & ConnectFlags, context: CommandContex
           {
             server: flags.server ?? null,
             dataDir: flags.dataDir ?? null,
+            token: flags.token ?? null,
             tell: (line) => terminal.err(terminal.errorStyle.dim(line)),
             interrupted: interrupts.signal,
           },

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -40,4 +40,11 @@ test('the file of another process is left alone (3)', () => {
   change({ pid: process.ppid, processStart: 'unknown' })
   takeBack()
   expect(readServerFile(directory)?.pid).toBe(process.ppid)
+})
+
+test('what lets commands in is in the file, and only its owner can read that (4)', () => {
+  const access = { token: 'secret', tls: { pinned: 'pem' } }
+  writeServerFile(directory, 'https://127.0.0.1:1', 'up', access)
+  expect(readServerFile(directory)?.access).toEqual(access)
+  expect(statSync(join(directory, 'server.json')).mode & 0o777).toBe(0o600)
 })

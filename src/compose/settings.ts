@@ -3,6 +3,14 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { ProblemError } from '../contract/problem.ts'
 import { machineIdOf } from '../lib/snowflake.ts'
+import type { OtlpSettings } from './otlp-settings.ts'
+import { readOtlpSettings } from './otlp-settings.ts'
+import type { AccessSettings } from './access-settings.ts'
+import { readAccessSettings } from './access-settings.ts'
+import type { ToolSettings } from './tool-settings.ts'
+import { readToolSettings } from './tool-settings.ts'
+import type { WakeUpSettings } from './wake-up-settings.ts'
+import { readWakeUpSettings } from './wake-up-settings.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -13,9 +21,13 @@ export interface Settings {
   readonly dataDir: string
   /** Commands the worker in this process runs at once; 0 starts no worker. */
   readonly slots: number
+  /** What the worker in this process can do besides having its tools. */
+  readonly capabilities: readonly string[]
   /** Databases to use instead of the embedded one; several are shards. */
   readonly databaseUrls: readonly string[]
   readonly machineId: number
+  /** Whether the machine id was given; otherwise it is what is asked for, and the next free one is taken. */
+  readonly machineIdGiven: boolean
   readonly encryptionKey: string | null
   readonly previousEncryptionKey: string | null
   /** Opens the internal routes; null keeps them closed. */
@@ -23,12 +35,23 @@ export interface Settings {
   readonly pgBinDir: string | null
   readonly python: string | null
   readonly logLevel: LogLevel
+  /** Whether admins may run SQL over HTTP. */
+  readonly rawSql: boolean
+  /** Whether numbers are kept and shown at /metrics. */
+  readonly metrics: boolean
+  /** Where traces go; null when nobody asked for them. */
+  readonly otlp: OtlpSettings | null
   /** Seconds a worker keeps a command without a heartbeat. */
   readonly leaseSeconds: number
   /** Whether a fresh data directory gets the examples. */
   readonly examples: boolean
   /** Whether other machines may be served without access control. */
   readonly insecure: boolean
+  readonly access: AccessSettings
+  /** Without it: the defaults of the tools. */
+  readonly tools?: ToolSettings
+  /** Without it: no NATS, and nothing is written for others. */
+  readonly wakeUps?: WakeUpSettings
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -67,6 +90,7 @@ export const readSettings = (
     port: wholeNumber('--port (NOETL_PORT)', flags.port ?? env['NOETL_PORT'], DEFAULTS.port, 0, 65_535),
     dataDir: resolve(flags.dataDir ?? env['NOETL_DATA_DIR'] ?? DEFAULTS.dataDir),
     slots: readSlots(flags.slots, env, 0),
+    capabilities: readCapabilities(undefined, env),
     databaseUrls: env['NOETL_SHARDS']
       ? shardUrls(env['NOETL_SHARDS'])
       : env['NOETL_DATABASE_URL']
@@ -79,12 +103,16 @@ export const readSettings = (
       0,
       1023,
     ),
+    machineIdGiven: env['NOETL_SERVER_MACHINE_ID'] !== undefined,
     encryptionKey: env['NOETL_ENCRYPTION_KEY'] ?? null,
     previousEncryptionKey: env['NOETL_ENCRYPTION_KEY_PREVIOUS'] ?? null,
     internalToken: env['NOETL_INTERNAL_API_TOKEN'] ?? null,
     pgBinDir: env['NOETL_PG_BIN'] ?? null,
     python: env['NOETL_PYTHON'] ?? env['PYTHON_PATH'] ?? null,
     logLevel: readLogLevel(env),
+    rawSql: yesOrNo('NOETL_RAW_SQL', env['NOETL_RAW_SQL'], false),
+    metrics: !yesOrNo('NOETL_DISABLE_METRICS', env['NOETL_DISABLE_METRICS'], false),
+    otlp: readOtlpSettings(env),
     leaseSeconds: wholeNumber(
       'NOETL_LEASE_SECONDS',
       env['NOETL_LEASE_SECONDS'],
@@ -94,6 +122,9 @@ export const readSettings = (
     ),
     examples: flags.examples ?? yesOrNo('NOETL_EXAMPLES', env['NOETL_EXAMPLES'], true),
     insecure: flags.insecure ?? yesOrNo('NOETL_INSECURE', env['NOETL_INSECURE'], false),
+    access: readAccessSettings(env),
+    tools: readToolSettings(env),
+    wakeUps: readWakeUpSettings(env),
   }
 }
 
@@ -102,6 +133,13 @@ const hostName = (env: Env): string =>
 
 export const readSlots = (flag: string | undefined, env: Env, min: number): number =>
   wholeNumber('--slots (NOETL_SLOTS)', flag ?? env['NOETL_SLOTS'], DEFAULTS.slots, min, 10_000)
+
+/** Words separated by commas, such as `gpu,eu-west`. */
+export const readCapabilities = (flag: string | undefined, env: Env): readonly string[] =>
+  (flag ?? env['NOETL_CAPABILITIES'] ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '')
 
 export const readLogLevel = (env: Env): LogLevel => {
   const text = env['NOETL_LOG_LEVEL'] ?? 'warn'

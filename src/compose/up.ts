@@ -33,14 +33,14 @@ import { toolEnvironment } from './tool-environment.ts'
 export const up = async (flags: ServerFlags, context: CommandContext): Promise<number> => {
   const { env, version, terminal } = context
   const settings = readSettings(flags, env, parseShardList)
-  refuseOpenHost(settings)
+  const isFresh = !existsSync(join(settings.dataDir, 'postgres'))
+  refuseOpenHost(settings, settings.databaseUrls.length === 0 && isFresh ? false : null)
   refuseSecondServer(settings)
   await refuseTakenAddress(settings.host, settings.port)
   const { dataDir, databaseUrls } = settings
   const interrupts = listenForInterrupts(context.exit)
   interrupts.signal.addEventListener('abort', () => terminal.out(stoppingLine), { once: true })
   terminal.out(`${terminal.style.bold('NoETL')} ${version}`)
-  const isFresh = !existsSync(join(dataDir, 'postgres'))
   terminal.out(startingLine({ dataDir, isFresh, databaseCount: databaseUrls.length }))
   const log = createLog(settings.logLevel, terminal)
   const stack = await startStack({ ...settings, version, log, toolEnv: toolEnvironment(env) })
@@ -63,15 +63,17 @@ const serve = async (
   const { terminal } = context
   const url = reachableUrl(stack.url)
   const isEmbedded = settings.databaseUrls.length === 0
-  const takeBack = writeServerFile(settings.dataDir, url, 'up')
+  // Nor has this process one to show itself.
+  const asksForCertificates = settings.access.tls !== null && settings.access.tls.clientCa !== null
+  const takeBack = writeServerFile(settings.dataDir, url, 'up', stack.access)
   try {
     terminal.out(readyLine(stack.url))
     const hasWorker = settings.slots > 0
     if (isEmbedded && stack.isNew && stack.keyFile !== null) terminal.out(keyLine(stack.keyFile, terminal))
-    if (isEmbedded && stack.isNew && settings.examples && !signal.aborted) {
+    if (isEmbedded && stack.isNew && settings.examples && !asksForCertificates && !signal.aborted) {
       const isFoundFromHere = settings.dataDir === resolve(context.workingDirectory, DEFAULTS.dataDir)
       const show = () =>
-        showExamples({ client: createClient(url), context, hasWorker, isFoundFromHere, signal })
+        showExamples({ client: createClient(url, stack.access), context, hasWorker, isFoundFromHere, signal })
       await withoutFailing(terminal, signal, show)
     } else if (!hasWorker) {
       terminal.out(noWorkerLine(url, commandName(context)))

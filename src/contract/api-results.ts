@@ -1,5 +1,6 @@
 /** Requests of the result store. */
 import { z } from 'zod'
+import { documentedAs } from './documented.ts'
 import { anyJson, body, nameText, queryFlag, queryText } from './api-body.ts'
 import { parseId } from './ids.ts'
 
@@ -11,6 +12,7 @@ const Scope = z
   .refine((scope): scope is ResultScope => RESULT_SCOPES.includes(scope as ResultScope), {
     error: (issue) => `Invalid scope: ${String(issue.input)}. Use: ${RESULT_SCOPES.join(', ')}`,
   })
+  .meta({ enum: [...RESULT_SCOPES] })
 
 const SECONDS: Readonly<Record<string, number>> = {
   s: 1,
@@ -34,15 +36,22 @@ const parseTtl = (ttl: string | number): number | null | undefined => {
 }
 
 /** `30m`, `1h`, `2d`, `forever`, or a number of seconds. */
-const Ttl = z.union([z.string(), z.number()]).transform((ttl, context) => {
-  const seconds = parseTtl(ttl)
-  if (seconds !== undefined) return seconds
-  context.addIssue({
-    code: 'custom',
-    message: `Invalid ttl: '${ttl}'. Use 30m, 1h, 2d, forever or a number of seconds`,
-  })
-  return z.NEVER
-})
+const Ttl = documentedAs(
+  z.union([z.string(), z.number()]).transform((ttl, context) => {
+    const seconds = parseTtl(ttl)
+    if (seconds !== undefined) return seconds
+    context.addIssue({
+      code: 'custom',
+      message: `Invalid ttl: '${ttl}'. Use 30m, 1h, 2d, forever or a number of seconds`,
+    })
+    return z.NEVER
+  }),
+  {
+    type: ['string', 'number'],
+    description: 'How long it is kept: `30m`, `1h`, `2d`, `forever`, or a number of seconds',
+    examples: ['30m', 3600],
+  },
+)
 
 /** What a client says about where and how to keep a result is accepted and ignored: there is one store. */
 export const PutResultRequest = body({
@@ -66,6 +75,10 @@ export const ResultListQuery = z.object({
 export const ResultOfStepQuery = z.object({ resolve: queryFlag(true) })
 
 export const ResultDeleteQuery = z.object({ scope: Scope.default('execution') })
+
+export const ResolveQuery = z.object({
+  ref: z.string({ error: 'ref is required' }).min(1, { error: 'ref is required' }),
+})
 
 const reference = z.union([z.string(), z.object({ ref: z.string() }).transform(({ ref }) => ref)], {
   error: 'ref is required',

@@ -10,6 +10,7 @@ const Kind = z
   .refine((kind): kind is RuntimeKind => RUNTIME_KINDS.includes(kind as RuntimeKind), {
     error: (issue) => `Invalid kind: ${String(issue.input)}. Expected ${RUNTIME_KINDS.join(', ')}`,
   })
+  .meta({ enum: [...RUNTIME_KINDS] })
   .default('worker_pool')
 
 const MAX_CAPACITY = 2 ** 31 - 1
@@ -37,5 +38,7 @@ export const HeartbeatRuntimeRequest = body(
 )
 
 export const DeregisterRuntimeRequest = body({ name: nameText, kind: Kind }, ALIASES)
+
+export type DeregisterRuntimeRequest = z.infer<typeof DeregisterRuntimeRequest>
 
 export const RuntimeListQuery = z.object({ kind: Kind, status: queryText, name: queryText })

@@ -1,6 +1,7 @@
 /** Requests about credentials, the keychain and the keys they are sealed with. */
 import { z } from 'zod'
 import { anyJson, body, jsonObject, nameText, queryFlag, queryText } from './api-body.ts'
+import { documentedAs } from './documented.ts'
 import { idSchema } from './ids.ts'
 
 /** A list, or one text with commas. */
@@ -49,12 +50,15 @@ const KEYCHAIN_SCOPES = ['local', 'global', 'shared'] as const
 export type KeychainScope = (typeof KEYCHAIN_SCOPES)[number]
 
 /** A playbook may call the scope of its catalog entry by that name; it is the global one. */
-const KeychainScopeWord = z
-  .string()
-  .transform((scope) => (scope === 'catalog' ? 'global' : scope))
-  .refine((scope): scope is KeychainScope => KEYCHAIN_SCOPES.includes(scope as KeychainScope), {
-    error: (issue) => `Invalid scope_type: ${String(issue.input)}`,
-  })
+const KeychainScopeWord = documentedAs(
+  z
+    .string()
+    .transform((scope) => (scope === 'catalog' ? 'global' : scope))
+    .refine((scope): scope is KeychainScope => KEYCHAIN_SCOPES.includes(scope as KeychainScope), {
+      error: (issue) => `Invalid scope_type: ${String(issue.input)}`,
+    }),
+  { type: 'string', enum: [...KEYCHAIN_SCOPES, 'catalog'], description: '`catalog` means `global`' },
+)
 
 const A_CENTURY_S = 100 * 366 * 86_400
 
@@ -92,6 +96,8 @@ export const KeychainQuery = z.object({
     .default('global')
     .transform((scope): KeychainScope => (scope === 'local' || scope === 'shared' ? scope : 'global')),
 })
+
+export type KeychainQuery = z.infer<typeof KeychainQuery>
 
 export const RotateRequest = body({
   batch_size: z.number().int().min(1).max(10_000).default(100),

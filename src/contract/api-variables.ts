@@ -7,6 +7,7 @@
  */
 import { z } from 'zod'
 import { anyJson, jsonObject, nameText, queryFlag } from './api-body.ts'
+import { documentedAs } from './documented.ts'
 import type { Json } from './json.ts'
 import { isObject } from './json.ts'
 
@@ -75,7 +76,7 @@ const BareForm = Named.transform((values) =>
 )
 
 /** The variables of any of the three forms; of two with one name the last wins. */
-export const SetVariablesRequest = z.unknown().transform((value, context): readonly VariableToSet[] => {
+const AnyForm = z.unknown().transform((value, context): readonly VariableToSet[] => {
   const variables = isObject(value) ? value['variables'] : undefined
   const form = Array.isArray(variables) ? ListForm : isObject(variables) ? MapForm : BareForm
   const result = form.safeParse(value)
@@ -89,6 +90,50 @@ export const SetVariablesRequest = z.unknown().transform((value, context): reado
     return z.NEVER
   }
   return [...byName.values()]
+})
+
+const documentedType = { enum: [...VARIABLE_TYPES], default: DEFAULT_TYPE }
+
+export const SetVariablesRequest = documentedAs(AnyForm, {
+  anyOf: [
+    {
+      title: 'List',
+      type: 'object',
+      required: ['variables'],
+      properties: {
+        variables: {
+          type: 'array',
+          maxItems: MAX_AT_ONCE,
+          items: {
+            type: 'object',
+            required: ['var_name', 'var_value'],
+            properties: {
+              var_name: { type: 'string', minLength: 1, maxLength: 512 },
+              var_value: { description: 'Any JSON value' },
+              var_type: documentedType,
+              source_step: { type: ['string', 'null'] },
+            },
+          },
+        },
+      },
+    },
+    {
+      title: 'Mapping',
+      type: 'object',
+      required: ['variables'],
+      properties: {
+        variables: { type: 'object', description: 'Names to values', additionalProperties: true },
+        var_type: documentedType,
+        source_step: { type: ['string', 'null'] },
+      },
+    },
+    {
+      title: 'Bare',
+      type: 'object',
+      description: 'The body itself: names to values',
+      additionalProperties: true,
+    },
+  ],
 })
 
 export const VariableListQuery = z.object({ include_data: queryFlag(false) })

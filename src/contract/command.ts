@@ -7,6 +7,9 @@
  * 2. Every call is idempotent: repeating one that got no answer is always safe.
  */
 import type { Json, JsonObject } from './json.ts'
+import type { KeychainEntry, KeychainRecipe } from './keychain.ts'
+import type { LargeData } from './large-data.ts'
+import type { CommandOutput } from './output.ts'
 
 /** One unit of work as a worker gets it. */
 export interface LeasedCommand {
@@ -50,6 +53,24 @@ export interface ToolError {
   readonly retry_after?: number
 }
 
+/** A run of a task that was followed by another try. In the log as it stands here, hence the snake case names. */
+export interface Try {
+  readonly task: string
+  /** Counted from 1. */
+  readonly attempt: number
+  readonly duration_ms: number
+  /** How long the next try waited. */
+  readonly wait_ms: number
+  /** Absent when the policy repeated a success. */
+  readonly error?: Pick<ToolError, 'kind' | 'code' | 'message'>
+}
+
+/** How many runs were repeated, and the newest of them. */
+export interface Tries {
+  readonly count: number
+  readonly runs: readonly Try[]
+}
+
 export interface CommandReport {
   readonly executionId: string
   readonly eventId: string
@@ -61,6 +82,8 @@ export interface CommandReport {
   readonly outcome: 'ok' | 'error'
   /** Absent means that the tool gave no data. */
   readonly data?: Json
+  /** In place of `data`, when that is large. Sending the report again with the same object stores it once. */
+  readonly large?: LargeData
   readonly error?: ToolError
   /** Variables that the command wrote for the rest of the execution: name, or path with dots, to value. */
   readonly contextUpdates?: JsonObject
@@ -70,6 +93,7 @@ export interface CommandReport {
   readonly stdout?: string
   readonly stderr?: string
   readonly exitCode?: number
+  readonly tries?: Tries
 }
 
 /** A secret that an execution may use, as it is stored. */
@@ -78,6 +102,8 @@ export interface Credential {
   /** Such as `postgres` or `bearer`; `keychain` when it comes from the keychain of the playbook. */
   readonly type: string
   readonly data: Json
+  /** Seconds it lives; absent when nobody knows an end. */
+  readonly expiresInSeconds?: number
 }
 
 export type HeartbeatStatus = 'ok' | 'cancelled' | 'lost'
@@ -104,12 +130,24 @@ export interface PlaybookOutcome {
   readonly error: string | null
 }
 
+/** A worker as others see it. */
+export interface WorkerPresence {
+  readonly workerId: string
+  readonly pool: string
+  readonly slots: number
+  readonly capabilities: readonly string[]
+  readonly hostname: string
+  readonly version: string
+}
+
 /** What a worker needs from the control plane: over HTTP (client/) or in the same process (server/). */
 export interface ControlPlane {
   /** Waits up to `waitMs` for work; an empty list when there was none or the signal aborted. */
   lease(request: {
     readonly workerId: string
     readonly pool: string
+    /** What the worker can do; work that asks for more goes to others. */
+    readonly capabilities?: readonly string[]
     readonly max: number
     readonly waitMs: number
     readonly signal: CancelSignal
@@ -127,7 +165,7 @@ export interface ControlPlane {
   startPlaybook(request: {
     readonly callId: string
     readonly parentExecutionId: string
-    /** `path` or `catalog_id`, and perhaps `version`. */
+    /** `path` or `catalog_id`, perhaps `version`, and the `trace` it belongs to. */
     readonly playbook: JsonObject
     readonly payload: JsonObject
   }): Promise<{ readonly executionId: string }>
@@ -147,6 +185,15 @@ export interface ControlPlane {
     readonly signal: CancelSignal
   }): Promise<{ readonly data: Json } | null>
 
+  /** Says that the worker lives, and who it is; now and then. */
+  announce(presence: WorkerPresence): Promise<void>
+
+  /** Says that the worker is gone for good. */
+  farewell(workerId: string): Promise<void>
+
+  /** What running tools print. Pieces of a lease that was lost are dropped without a word. */
+  output(request: { readonly workerId: string; readonly outputs: readonly CommandOutput[] }): Promise<void>
+
   /** Hands back unstarted or aborted work. */
   release(request: { readonly workerId: string; readonly leases: readonly LeaseKey[] }): Promise<void>
 
@@ -156,4 +203,14 @@ export interface ControlPlane {
     readonly alias: string
     readonly signal: CancelSignal
   }): Promise<Credential | null>
+
+  /** How to make what an execution knows under this name; null when nothing says how. */
+  keychainRecipe(request: {
+    readonly executionId: string
+    readonly alias: string
+    readonly signal: CancelSignal
+  }): Promise<KeychainRecipe | null>
+
+  /** Keeps what was made, for everybody it is shared with. */
+  keepKeychain(request: { readonly entry: KeychainEntry; readonly signal: CancelSignal }): Promise<void>
 }

@@ -26,6 +26,12 @@ export const EVENT = {
   cancelled: 'playbook_cancelled',
   finalizedCompleted: 'playbook_completed',
   finalizedFailed: 'playbook_failed',
+  /** An execution that was over runs again; `meta.steps` names the steps that do. */
+  reopened: 'playbook.reopened',
+  /** What a step came to in the execution that this one was forked from. */
+  stepKept: 'step.kept',
+  /** Where a forked execution goes on. */
+  seeded: 'playbook.seeded',
 } as const
 
 export type ExecutionStatus = 'RUNNING' | 'COMPLETED' | 'FAILED' | 'CANCELLED'

@@ -1,8 +1,11 @@
 /** Ids on the wire: text or integer in requests, text inside the program, never a double. */
 import { z } from 'zod'
+import { documentedAs } from './documented.ts'
 
 const MIN = -(2n ** 63n)
 const MAX = 2n ** 63n - 1n
+/** Characters of a refused value that a message repeats. */
+const MAX_SHOWN = 100
 
 /** The id as canonical text; null when it is not a 64-bit integer. */
 export const parseId = (value: unknown): string | null => {
@@ -12,13 +15,25 @@ export const parseId = (value: unknown): string | null => {
   return id >= MIN && id <= MAX ? id.toString() : null
 }
 
-/** A required id called `name` in messages. */
-export const idSchema = (name: string) =>
-  z
-    .union([z.string(), z.number()], { error: `${name} must be a string or an integer` })
-    .transform((value, context) => {
-      const id = parseId(value)
-      if (id !== null) return id
-      context.addIssue({ code: 'custom', message: `Invalid ${name}` })
-      return z.NEVER
-    })
+/** Text is safe in every language; an integer needs all its digits. */
+const ID_IN_REQUESTS = {
+  type: ['string', 'integer'],
+  format: 'int64',
+  pattern: String.raw`^\s*[+-]?\d{1,20}\s*$`,
+  examples: ['338921234567890123'],
+}
+
+/** A required id called `name` in messages, which may show what was sent. */
+export const idSchema = (name: string, { showsValue = false }: { readonly showsValue?: boolean } = {}) =>
+  documentedAs(
+    z
+      .union([z.string(), z.number()], { error: `${name} must be a string or an integer` })
+      .transform((value, context) => {
+        const id = parseId(value)
+        if (id !== null) return id
+        const shown = showsValue ? `: ${String(value).slice(0, MAX_SHOWN)}` : ''
+        context.addIssue({ code: 'custom', message: `Invalid ${name}${shown}` })
+        return z.NEVER
+      }),
+    ID_IN_REQUESTS,
+  )

@@ -7,6 +7,9 @@ import type { Json } from './json.ts'
 /** Closed list of problem words; stable, they are part of the API. */
 export type ProblemCode =
   | 'bad_request'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'too_many_requests'
   | 'invalid'
   | 'not_found'
   | 'conflict'
@@ -26,6 +29,9 @@ export interface Problem {
 
 export const PROBLEM_STATUS: Record<ProblemCode, number> = {
   bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  too_many_requests: 429,
   invalid: 422,
   not_found: 404,
   conflict: 409,
@@ -41,6 +47,9 @@ export const PROBLEM_STATUS: Record<ProblemCode, number> = {
 /** How a problem is introduced where only a text can be given. */
 export const PROBLEM_PREFIX: Record<ProblemCode, string> = {
   bad_request: 'Bad request',
+  unauthorized: 'Unauthorized',
+  forbidden: 'Forbidden',
+  too_many_requests: 'Too many requests',
   invalid: 'Validation error',
   not_found: 'Resource not found',
   conflict: 'Conflict',

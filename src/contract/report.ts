@@ -1,7 +1,8 @@
 /**
  * A worker's report as the event it becomes. The worker beside the server and the one across the network send the same.
  *
- * Variables that the command wrote travel beside its data, as `context_updates`: they are no part of the result.
+ * Variables that the command wrote travel beside its data, as `context_updates`: they are no part of the result. Data that was stored
+ * before is named by its reference.
  */
 import type { CommandReport } from './command.ts'
 import { EVENT } from './event.ts'
@@ -15,8 +16,9 @@ export interface ReportEvent {
   readonly meta: JsonObject
 }
 
-export const toReportEvent = (report: CommandReport): ReportEvent =>
-  report.pending ? pendingEvent(report, report.pending) : endEvent(report)
+/** `reference` names the data when it was stored before. */
+export const toReportEvent = (report: CommandReport, reference: JsonObject | null = null): ReportEvent =>
+  report.pending ? pendingEvent(report, report.pending) : endEvent(report, reference)
 
 const pendingEvent = (
   report: CommandReport,
@@ -33,16 +35,26 @@ const pendingEvent = (
   meta: { attempt: report.attempt },
 })
 
-const endEvent = (report: CommandReport): ReportEvent => ({
+const endEvent = (report: CommandReport, reference: JsonObject | null): ReportEvent => ({
   eventType: report.outcome === 'ok' ? EVENT.commandCompleted : EVENT.commandFailed,
   status: report.outcome === 'ok' ? 'COMPLETED' : 'FAILED',
-  context: reportContext(report),
-  meta: { attempt: report.attempt },
+  context: reportContext(report, reference),
+  meta: { attempt: report.attempt, ...triesOf(report) },
 })
 
-const reportContext = (report: CommandReport): JsonObject => {
+/** As plain data; a result that came at the first try has nothing to tell. */
+const triesOf = ({ tries }: CommandReport): JsonObject =>
+  tries === undefined
+    ? {}
+    : {
+        retries: tries.count,
+        tries: tries.runs.map(({ error, ...run }) => ({ ...run, ...(error ? { error: { ...error } } : {}) })),
+      }
+
+const reportContext = (report: CommandReport, reference: JsonObject | null): JsonObject => {
   const inner: Record<string, Json> = {}
-  const { data, contextUpdates } = report
+  const { contextUpdates } = report
+  const data = reference === null ? report.data : { _ref: reference['ref'] ?? null }
   if (data !== undefined) inner['data'] = data
   if (contextUpdates) inner['context_updates'] = contextUpdates
   if (report.error) inner['error'] = { ...report.error }
@@ -52,7 +64,11 @@ const reportContext = (report: CommandReport): JsonObject => {
   return {
     command_id: report.commandId,
     call_index: 0,
-    result: { status: report.outcome === 'ok' ? 'success' : 'error', context: inner },
+    result: {
+      status: report.outcome === 'ok' ? 'success' : 'error',
+      context: inner,
+      ...(reference === null ? {} : { reference }),
+    },
     ...(report.error ? { error: { ...report.error } } : {}),
   }
 }

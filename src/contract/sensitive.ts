@@ -104,3 +104,13 @@ const redactObject = (object: JsonObject): Json => {
 }
 
 const hidesSomething = (value: Json): boolean => value !== null && typeof value !== 'boolean' && value !== ''
+
+const IN_TEXT = [
+  /\b(?:bearer|basic)\s+[\w.~+/=-]{8,}/gi,
+  /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+]
+
+/** Running text, such as what a program prints, without what has the shape of a secret. */
+export const scrubText = (text: string): string =>
+  IN_TEXT.reduce((scrubbed, shape) => scrubbed.replaceAll(shape, REDACTED), text)

@@ -10,12 +10,13 @@ import type { Json, JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import { redact } from './sensitive.ts'
 
-const BUDGET = 4096
+/** Characters of a summary, about. */
+export const BUDGET = 4096
 const TEXT_LIMIT = 512
-const DEPTH_LIMIT = 8
+/** Below this many levels a summary only counts. */
+export const DEPTH_LIMIT = 8
 /** What stands in for a value that was cut costs about this much. */
 const LENGTH_COST = 16
-const PREVIEW_LENGTH = 1000
 /** From this size on a result counts as a file rather than a value. */
 const DISK_BYTES = 1024 * 1024
 
@@ -28,41 +29,96 @@ export interface StoredPlace {
   readonly selected: readonly string[]
 }
 
+/** What is known of data without looking at it again. */
+export interface Outline {
+  /** The data within a budget. */
+  readonly summary: Json
+  /** The small fields of a mapping, and what was selected; none for other data. */
+  readonly fields: JsonObject
+  readonly preview: string
+  /** How many elements a list has; null for other data. */
+  readonly count: number | null
+}
+
 /** The marker that takes the place of the data. Its own names win over fields of the data. */
-export const markerOf = (data: Json, { ref, bytes, text, selected }: StoredPlace): JsonObject => {
-  // `_type` tells what the data is as a whole; a field of that name has to be read from the data itself.
-  const { _type: _, ...fields }: JsonObject = isObject(data)
-    ? { ...(summarise(data) as JsonObject), ...pick(data, selected) }
-    : {}
+export const markerOf = (data: Json, { text, selected, ...place }: StoredPlace): JsonObject =>
+  markerFrom(outlineOf(data, text, selected), place)
+
+export const markerFrom = (
+  { fields, preview, count }: Outline,
+  { ref, bytes }: Pick<StoredPlace, 'ref' | 'bytes'>,
+): JsonObject => ({
+  ...fields,
+  _ref: ref,
+  _store: storeOf(bytes),
+  _size_bytes: bytes,
+  _preview: preview,
+  ...(count === null ? {} : { _type: 'list', _count: count }),
+})
+
+export const outlineOf = (data: Json, text: string, selected: readonly string[]): Outline => {
   const shown = redact(data)
-  const preview = shown === data ? text : JSON.stringify(shown)
-  return {
-    ...fields,
-    _ref: ref,
-    _store: storeOf(bytes),
-    _size_bytes: bytes,
-    _preview: preview.slice(0, PREVIEW_LENGTH).toWellFormed(),
-    ...(Array.isArray(data) ? { _type: 'list', _count: data.length } : {}),
+  const lookup: Lookup = {
+    has: (name) => isObject(data) && Object.hasOwn(data, name),
+    at: (segments) => {
+      const value = reach(data, segments)
+      return value === undefined ? undefined : { value, isCut: false }
+    },
   }
+  return {
+    summary: summarise(data),
+    fields: fieldsOf(data, selected, lookup),
+    preview: previewOf(shown === data ? text : JSON.stringify(shown)),
+    count: Array.isArray(data) ? data.length : null,
+  }
+}
+
+export const PREVIEW_LENGTH = 1000
+
+export const previewOf = (text: string): string => text.slice(0, PREVIEW_LENGTH).toWellFormed()
+
+/** How the places of the data are reached that are not in its summary. */
+export interface Lookup {
+  has(topLevelName: string): boolean
+  /** Undefined when there is nothing. What is cut is too large to be kept as it is. */
+  at(segments: readonly string[]): { readonly value: Json; readonly isCut: boolean } | undefined
+}
+
+export const fieldsOf = (data: Json, selected: readonly string[], lookup: Lookup): JsonObject => {
+  if (!isObject(data)) return {}
+  // `_type` tells what the data is as a whole; a field of that name has to be read from the data itself.
+  const { _type: _, ...fields }: JsonObject = {
+    ...(summarise(data) as JsonObject),
+    ...pick(selected, lookup),
+  }
+  return fields
 }
 
 export const storeOf = (bytes: number): string => (bytes < DISK_BYTES ? 'kv' : 'disk')
 
 /** Paths of `output_select`; the last segment is the name, unless the data has a field of that name itself. */
-const pick = (data: JsonObject, paths: readonly string[]): JsonObject =>
+const pick = (paths: readonly string[], { has, at }: Lookup): JsonObject =>
   Object.fromEntries(
     paths.flatMap((path): [string, Json][] => {
-      const segments = path
-        .replaceAll(/\[(\d+)\]/g, '.$1')
-        .split('.')
-        .filter((segment) => segment !== '')
-      const value = segments.reduce<Json | undefined>(member, data)
+      const segments = segmentsOf(path)
+      const found = at(segments)
       const name = segments.findLast((segment) => !/^\d+$/.test(segment))
-      if (value === undefined || name === undefined) return []
-      if (segments.length > 1 && Object.hasOwn(data, name)) return []
-      return [[name, JSON.stringify(value).length <= BUDGET ? value : summarise(value)]]
+      if (found === undefined || name === undefined) return []
+      if (segments.length > 1 && has(name)) return []
+      const { value, isCut } = found
+      return [[name, isCut || JSON.stringify(value).length > BUDGET ? summarise(value) : value]]
     }),
   )
+
+/** `rows[0].id` is `rows`, `0`, `id`. */
+export const segmentsOf = (path: string): readonly string[] =>
+  path
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+    .split('.')
+    .filter((segment) => segment !== '')
+
+export const reach = (data: Json | undefined, segments: readonly string[]): Json | undefined =>
+  segments.reduce<Json | undefined>(member, data)
 
 const member = (value: Json | undefined, key: string): Json | undefined => {
   if (Array.isArray(value)) return value[Number(key)]

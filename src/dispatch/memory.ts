@@ -1,34 +1,19 @@
-/** Wake-ups inside one process. */
+/** Wake-ups inside one process. There are no others, so nothing of them is missed. */
 import type { Dispatcher } from './dispatcher.ts'
+import { createWaiters } from './waiters.ts'
 
 export const createMemoryDispatcher = (): Dispatcher => {
-  const waiting = new Map<string, Set<() => void>>()
+  const waiters = createWaiters()
+  let closed = false
   return {
-    notify: (pool) => {
-      const wakes = waiting.get(pool)
-      if (!wakes) return
-      waiting.delete(pool)
-      for (const wake of wakes) wake()
-    },
-    wait: (pool, timeoutMs, signal) =>
-      new Promise((resolve) => {
-        if (signal.aborted) return resolve()
-        const wakes = waiting.get(pool) ?? new Set()
-        waiting.set(pool, wakes)
-        const done = (): void => {
-          clearTimeout(timer)
-          signal.removeEventListener('abort', done)
-          wakes.delete(done)
-          resolve()
-        }
-        const timer = setTimeout(done, timeoutMs)
-        signal.addEventListener('abort', done)
-        wakes.add(done)
-        return undefined
-      }),
+    notify: (pool) => waiters.wake(pool),
+    wait: (pool, timeoutMs, signal) => waiters.wait(pool, timeoutMs, signal),
+    changed: () => undefined,
+    onChange: () => () => undefined,
+    hearsOthers: () => !closed,
     close: () => {
-      for (const wakes of waiting.values()) for (const wake of wakes) wake()
-      waiting.clear()
+      closed = true
+      waiters.wakeAll()
       return Promise.resolve()
     },
   }

@@ -18,7 +18,7 @@ import { isTerminal } from './state.ts'
 /** `touched`: the step one of whose commands just ended, if any; `first` is what its end asks for before all else. */
 export const advance = (session: Session, touched: string | null, first?: () => void): void => {
   if (isTerminal(session.state)) return
-  try {
+  attempt(session, () => {
     if (touched !== null) {
       about(touched, () => {
         first?.()
@@ -26,6 +26,19 @@ export const advance = (session: Session, touched: string | null, first?: () => 
       })
     }
     runPass(session)
+  })
+}
+
+/** Goes on from a state that was brought back: the loops in it are supplied first. */
+export const resume = (session: Session): void =>
+  attempt(session, () => {
+    for (const name of session.state.running) about(name, () => refillLoop(session, name))
+    runPass(session)
+  })
+
+const attempt = (session: Session, decisions: () => void): void => {
+  try {
+    decisions()
   } catch (error) {
     if (error instanceof ResultNeeded) throw error
     failEvaluation(session, error instanceof Error ? error.message : String(error))

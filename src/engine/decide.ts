@@ -7,6 +7,7 @@ import { endWith } from './finish.ts'
 import type { CancelInput, FinalizeInput, Input, Reply } from './input.ts'
 import { accepted, refused } from './input.ts'
 import { claimCommand, releaseCommand } from './lease.ts'
+import { reopenExecution } from './reopen.ts'
 import { recordReport } from './report.ts'
 import type { Session } from './session.ts'
 import { startExecution } from './start.ts'
@@ -15,6 +16,19 @@ import { childEnded, commandTimedOut } from './waiting.ts'
 import { isTerminal } from './state.ts'
 
 export const decide = (session: Session, input: Input): Reply => {
+  const reply = decideInput(session, input)
+  if (input.actor !== undefined && reply.ok) sign(session, reply.eventId, input.actor)
+  return reply
+}
+
+/** Names who asked on the event that records it. The state is folded already: it knows nothing of it. */
+const sign = ({ events }: Session, eventId: string, actor: string): void => {
+  const at = events.findLastIndex((event) => event.eventId === eventId)
+  const event = events[at]
+  if (event) events[at] = { ...event, meta: { ...event.meta, actor } }
+}
+
+const decideInput = (session: Session, input: Input): Reply => {
   session.trigger = null
   const { status, executionId } = session.state
   // Its start was refused, or has not been decided yet.
@@ -35,6 +49,8 @@ export const decide = (session: Session, input: Input): Reply => {
       return commandTimedOut(session, input)
     case 'variables':
       return writeFromOutside(session, input)
+    case 'reopen':
+      return reopenExecution(session, input)
     case 'cancel':
       return cancelExecution(session, input)
     case 'finalize':

@@ -18,7 +18,9 @@ export const issueCommand = (state: State, event: EventRecord): void => {
   const isClaim = isObject(meta['cursor']) && meta['cursor']['phase'] === 'claim'
   const loop = step.loop ?? step.cursor
   if (loop && index !== null) {
-    loop.next = index + 1
+    if (step.loop && index < step.loop.next)
+      step.loop.again = step.loop.again.filter((each) => each !== index)
+    else loop.next = index + 1
     loop.outstanding += 1
   }
   if (step.cursor && isClaim) step.cursor.claiming = true
@@ -116,6 +118,7 @@ const endIteration = (
   loop.results[command.index ?? 0] = data ?? null
   if (!ok) {
     loop.failed += 1
+    loop.failedAt.push(command.index ?? 0)
     loop.error ??= error
   }
   if (loop.outstanding === 0 && (loop.done === loop.total || isStopped(loop))) {

@@ -16,6 +16,7 @@ export const enterStep = (state: State, event: EventRecord): void => {
   state.currentStep = name
   if (event.meta['final'] === true) state.finalStepEntered = true
   const items = context['items']
+  step.stopped = null
   step.loop = Array.isArray(items) ? openLoop(items, context['window'], context['on_error']) : null
   step.cursor = context['__cursor_loop'] === true ? openCursor(context['window'], context['on_error']) : null
   if (step.loop?.total === 0) settleLoop(state, name, step, step.loop, event.eventId)
@@ -49,6 +50,8 @@ const openLoop = (
   done: 0,
   failed: 0,
   results: Array.from({ length: items.length }, () => null),
+  again: [],
+  failedAt: [],
   error: null,
 })
 
@@ -80,6 +83,7 @@ export const skipStep = (state: State, event: EventRecord): void => {
   state.deadTargets.delete(name)
   const step = stepOf(state, name)
   if (reason === 'upstream_failed') {
+    state.dropped.push(...state.tokens.filter((token) => token.to === name))
     state.tokens = state.tokens.filter((token) => token.to !== name)
     step.blocked = true
   }
@@ -129,6 +133,7 @@ export const settleLoop = (
   step.looped = true
   step.loop = null
   const failedLoop = isStopped(loop)
+  step.stopped = failedLoop ? loop : null
   step.error = failedLoop ? loop.error : null
   settle(state, name, step, eventId, failedLoop ? 'error' : 'ok')
 }

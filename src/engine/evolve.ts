@@ -3,7 +3,8 @@
  *
  * 1. Positions grow by one; an event at or below the state's position changes nothing.
  * 2. Unknown event types only advance the position.
- * 3. The first terminal event wins; whatever follows it changes nothing but the position.
+ * 3. The first terminal event wins; whatever follows it changes nothing but the position, unless the control plane
+ *    opens the execution again.
  * 4. A report about a command without an entry in `commands` changes nothing: it ended before.
  * 5. Only the control plane enters, skips and routes steps, writes variables, issues and releases commands. Events
  *    of those types from anybody else are history.
@@ -22,6 +23,8 @@ import {
   releaseCommand,
 } from './evolve-commands.ts'
 import { enterStep, exitStep, skipStep } from './evolve-steps.ts'
+import { keepStep, seed } from './fork-state.ts'
+import { cutOff, reopen } from './reopen-state.ts'
 import type { State } from './state.ts'
 import { isTerminal, textOr } from './state.ts'
 
@@ -32,16 +35,21 @@ const CONTROL_EVENTS: ReadonlySet<string> = new Set([
   EVENT.contextUpdated,
   EVENT.commandIssued,
   EVENT.commandReleased,
+  EVENT.stepKept,
+  EVENT.seeded,
 ])
 
 export const evolve = (state: State, event: EventRecord): void => {
   if (event.position <= state.position) return
   state.position = event.position
-  if (isTerminal(state)) return
+  if (isTerminal(state)) {
+    if (event.eventType === EVENT.reopened && isOurs(event)) reopen(state, event)
+    return
+  }
   const terminal = terminalStatusOf(event.eventType)
   if (terminal) return finish(state, event, terminal)
   const type = canonicalEventType(event.eventType)
-  if (CONTROL_EVENTS.has(type) && event.meta['emitted_by'] !== 'orchestrator') return
+  if (CONTROL_EVENTS.has(type) && !isOurs(event)) return
   switch (type) {
     case EVENT.started:
       return start(state, event)
@@ -69,10 +77,17 @@ export const evolve = (state: State, event: EventRecord): void => {
     case EVENT.commandFailed:
     case EVENT.commandCancelled:
       return endCommand(state, event, failedOutcome(event.result, event.error))
+    case EVENT.stepKept:
+      return keepStep(state, event)
+    case EVENT.seeded:
+      return seed(state, event)
     default:
       return undefined
   }
 }
+
+/** Decided by the control plane itself; nobody else can write that into an event. */
+const isOurs = ({ meta }: EventRecord): boolean => meta['emitted_by'] === 'orchestrator'
 
 const start = (state: State, event: EventRecord): void => {
   if (state.status !== null) return
@@ -90,8 +105,19 @@ const start = (state: State, event: EventRecord): void => {
   state.trace = meta['trace'] ?? null
   state.parentCommandId = typeof meta['parent_command_id'] === 'string' ? meta['parent_command_id'] : null
   state.depth = typeof meta['depth'] === 'number' ? meta['depth'] : 0
-  // The entry step gets its token without an arc.
-  state.tokens.push({ from: '', to: textOr(meta['entry'], 'start') })
+  state.origin = originOf(meta['origin'])
+  // The entry step gets its token without an arc; a fork goes on where its seed says.
+  if (meta['seeded'] !== true) state.tokens.push({ from: '', to: textOr(meta['entry'], 'start') })
+}
+
+const originOf = (value: Json | undefined): State['origin'] => {
+  if (!isObject(value) || typeof value['execution_id'] !== 'string') return null
+  const { execution_id: executionId, event_id: eventId, position } = value
+  return {
+    executionId,
+    eventId: typeof eventId === 'string' ? eventId : null,
+    position: typeof position === 'number' ? position : 0,
+  }
 }
 
 const updateContext = (state: State, event: EventRecord): void => {
@@ -111,9 +137,5 @@ const finish = (state: State, event: EventRecord, status: NonNullable<State['sta
   state.finishedAt = event.createdAt
   const reported = event.result?.context?.['error']
   state.error = event.error ?? (typeof reported === 'string' ? reported : null)
-  state.commands.clear()
-  state.running.clear()
-  state.deadTargets.clear()
-  state.tokens = []
-  state.settled = []
+  cutOff(state)
 }

@@ -2,8 +2,17 @@
 import type { ExecutionStatus } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import type { Problem } from '../contract/problem.ts'
+import type { Seed } from './fork-state.ts'
+import type { Origin } from './state.ts'
 
-export type Input =
+export type Input = Signed & Asked
+
+/** Who asked for it, where somebody did: written beside the event that records the input, and deciding nothing. */
+export interface Signed {
+  readonly actor?: string
+}
+
+type Asked =
   | StartInput
   | ClaimInput
   | ReleaseInput
@@ -11,6 +20,7 @@ export type Input =
   | ChildInput
   | TimeoutInput
   | VariablesInput
+  | ReopenInput
   | CancelInput
   | FinalizeInput
 
@@ -29,6 +39,12 @@ export interface StartInput {
   /** Worker pool of the execution's commands. */
   readonly pool: string
   readonly trace: Json
+  /** The execution this one is a rerun of. */
+  readonly origin?: Origin | null
+  /** What is taken over from it; without one everything runs. */
+  readonly seed?: Seed | null
+  /** Variables to begin with. */
+  readonly variables?: JsonObject
 }
 
 /** A worker holds the lease of a command. */
@@ -90,6 +106,15 @@ export interface VariablesInput {
   readonly type: 'variables'
   readonly values: JsonObject
   readonly source: string
+}
+
+/** An execution that is over shall go on. */
+export interface ReopenInput {
+  readonly type: 'reopen'
+  /** Which of the failed steps run again; null for all of them. */
+  readonly steps: readonly string[] | null
+  readonly variables: JsonObject
+  readonly reason: string | null
 }
 
 export interface CancelInput {

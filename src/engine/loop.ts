@@ -2,6 +2,7 @@
  * Keeping loops supplied with work.
  *
  * 1. A loop never has more commands outstanding than its window, and issues nothing more once it has stopped.
+ *    Iterations that have to be done once more come first.
  * 2. A cursor loop asks for rows, works through them, asks again, until it gets none.
  */
 import { issueClaim, issueCommand } from './command.ts'
@@ -18,13 +19,10 @@ export const refillLoop = (session: Session, name: string): void => {
 
 const refillCollection = (session: Session, name: string, loop: LoopState): void => {
   const step = session.graph.step(name)
-  while (loop.next < loop.total && loop.outstanding < loop.window && !isStopped(loop)) {
-    issueCommand(session, step, {
-      index: loop.next,
-      total: loop.total,
-      item: loop.items[loop.next] ?? null,
-      frame: null,
-    })
+  for (;;) {
+    const index = loop.again[0] ?? loop.next
+    if (index >= loop.total || loop.outstanding >= loop.window || isStopped(loop)) return
+    issueCommand(session, step, { index, total: loop.total, item: loop.items[index] ?? null, frame: null })
   }
 }
 

@@ -51,13 +51,15 @@ const fireArcs = (step: Step, run: StepState, scope: Scope): readonly number[] =
 
 const OUTCOME_ROOTS = ['output', 'event', 'error', 'result', 'response']
 
-const readsOutcome = (arc: Arc, step: string): boolean => {
+/** Whether the guard of an arc asks how the step came out; only then a failed step may take it. */
+export const readsOutcome = (arc: Arc, step: string): boolean => {
   if (arc.when === null) return false
   const { roots } = compileCondition(arc.when)
   return roots.has(step) || OUTCOME_ROOTS.some((root) => roots.has(root))
 }
 
-const outcomeLocals = ({ environment }: Session, step: Step, run: StepState): Locals => {
+/** What guards and `set` of a settled step see besides the variables. */
+export const outcomeLocals = ({ environment }: Session, step: Step, run: StepState): Locals => {
   if (run.outcome === 'bypassed')
     return { event: { name: eventName('step.skipped'), step: step.name, status: 'skipped' } }
   const failed = run.outcome === 'error'

@@ -4,7 +4,7 @@ import type { CommandState, State, StepState } from './state.ts'
 import { createState, createStep } from './state.ts'
 
 /** Grows when the shape of State changes; snapshots of another format are ignored and folded anew. */
-const SNAPSHOT_FORMAT = 1
+const SNAPSHOT_FORMAT = 2
 
 export const encodeState = (state: State): string =>
   JSON.stringify({

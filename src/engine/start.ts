@@ -4,12 +4,15 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import { renderValue } from '../template/render.ts'
 import type { Scope, View } from '../template/scope.ts'
 import { VIEW } from '../template/scope.ts'
-import { advance } from './advance.ts'
+import { advance, resume } from './advance.ts'
 import { renderIn } from './collection.ts'
+import { emitSeed } from './fork.ts'
 import type { Reply, StartInput } from './input.ts'
 import { accepted, refused } from './input.ts'
 import type { Session } from './session.ts'
 import { emit, scopeOf } from './session.ts'
+import type { Origin } from './state.ts'
+import { writeFromOutside } from './variables.ts'
 
 /** A refused start leaves a state that must be thrown away; nothing of it may be written. */
 export const startExecution = (session: Session, input: StartInput): Reply => {
@@ -26,21 +29,35 @@ export const startExecution = (session: Session, input: StartInput): Reply => {
     meta: {
       emitted_at: environment.now,
       emitter: 'control_plane',
-      entry: graph.playbook.entry,
+      ...(input.seed ? { seeded: true } : { entry: graph.playbook.entry }),
       pool: input.pool,
       ...(input.version === null ? {} : { version: input.version }),
       ...(input.parentExecutionId === null ? {} : { parent_execution_id: input.parentExecutionId }),
       ...(input.parentCommandId ? { parent_command_id: input.parentCommandId } : {}),
       ...(input.depth ? { depth: input.depth } : {}),
       ...(input.trace === null ? {} : { trace: input.trace }),
+      ...(input.origin ? { origin: originFact(input.origin) } : {}),
     },
   })
   session.trigger = eventId
+  if (input.seed) emitSeed(session, input.seed)
+  const variables = input.variables ?? {}
+  if (Object.keys(variables).length > 0)
+    writeFromOutside(session, { type: 'variables', values: variables, source: 'rerun' })
+  if (input.seed) {
+    resume(session)
+    return accepted(eventId)
+  }
   const problem = entryLoopProblem(session)
   if (problem) return problem
   advance(session, null)
   return accepted(eventId)
 }
+
+const originFact = ({ executionId, eventId, position }: Origin): JsonObject => ({
+  execution_id: executionId,
+  ...(eventId === null ? {} : { event_id: eventId, position }),
+})
 
 /** The collection of a loop on the entry step must be a list before anything starts. */
 const entryLoopProblem = (session: Session): Reply | null => {

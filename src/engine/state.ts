@@ -7,6 +7,8 @@
  * 2. `commands` holds the commands without an outcome, nothing else: finished ones live in the log.
  * 3. `tokens` holds fired arcs whose target has not been entered since, oldest first.
  * 4. Loop results are stored by index as they arrive, so one more item costs the same at any length.
+ * 5. `cut` and `dropped` hold what the end of the execution and failed joins took away, for the case that it is
+ *    opened again; nothing else reads them.
  */
 import type { ToolError } from '../contract/command.ts'
 import type { ExecutionStatus } from '../contract/event.ts'
@@ -24,6 +26,8 @@ export interface State {
   parentCommandId: string | null
   /** How many executions stand above this one. */
   depth: number
+  /** The execution this one was forked from; null when it was started afresh. */
+  origin: Origin | null
   /** Position of the last folded event; 0 before the start. */
   position: number
   /** Null before the start. */
@@ -49,6 +53,27 @@ export interface State {
   /** The step whose data is the result of the execution so far: the last one that completed with data. */
   lastCompleted: string | null
   finalStepEntered: boolean
+  /** What was under way when the execution ended; null when it ended by itself, or has not. */
+  cut: Cut | null
+  /** Tokens that were used up because a step that joins there had failed. */
+  dropped: Token[]
+}
+
+export interface Origin {
+  readonly executionId: string
+  /** The last event that the fork took over; null when it took over nothing but the workload. */
+  readonly eventId: string | null
+  readonly position: number
+}
+
+/** Work that a terminal event stopped. */
+export interface Cut {
+  readonly running: readonly string[]
+  readonly settled: readonly string[]
+  readonly tokens: readonly Token[]
+  readonly dead: readonly string[]
+  /** Iterations that were issued and had not ended. */
+  readonly iterations: readonly { readonly step: string; readonly index: number }[]
 }
 
 export interface StepCounts {
@@ -88,6 +113,8 @@ export interface StepState {
   /** Event id that settled the latest run. */
   settledBy: string | null
   loop: LoopState | null
+  /** A loop that failed, as it stood: opened again, it goes on with what is not done. */
+  stopped: LoopState | null
   cursor: CursorState | null
   /** True when `data` came from a loop, whose value has the shape {results, stats}. */
   looped: boolean
@@ -106,6 +133,10 @@ export interface LoopState {
   done: number
   failed: number
   readonly results: Json[]
+  /** Iterations to issue once more, before the next ones. */
+  again: number[]
+  /** Iterations that failed. */
+  readonly failedAt: number[]
   /** The first failure, which stops the loop unless it goes on over errors. */
   error: ToolError | null
 }
@@ -167,6 +198,7 @@ export const createState = (executionId: string): State => ({
   trace: null,
   parentCommandId: null,
   depth: 0,
+  origin: null,
   position: 0,
   status: null,
   startedAt: null,
@@ -186,6 +218,8 @@ export const createState = (executionId: string): State => ({
   currentStep: null,
   lastCompleted: null,
   finalStepEntered: false,
+  cut: null,
+  dropped: [],
 })
 
 export const isTerminal = (state: State): boolean => state.status !== null && state.status !== 'RUNNING'
@@ -201,6 +235,7 @@ export const createStep = (): StepState => ({
   error: null,
   settledBy: null,
   loop: null,
+  stopped: null,
   cursor: null,
   looped: false,
 })

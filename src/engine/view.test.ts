@@ -237,6 +237,18 @@ describe('the output of an arc', () => {
     }
   })
 
+  it('has what a part called data lacks from the whole, and the part as it is', () => {
+    const answer = { status_code: 422, body: { error: 'no' }, data: { error: 'no', none: null } }
+    for (const guard of [
+      "{{ output.data.error == 'no' and output.data.body.error == 'no' and output.data.data.error == 'no' }}",
+      '{{ output.data.status_code == 422 and output.status_code == 422 }}',
+      '{{ output.data == {"error": "no", "none": null} }}',
+      '{{ output.data.none is none and output.data.nothing is not defined }}',
+    ]) {
+      expect(routed(guard, completed('start', answer)), guard).toBe(true)
+    }
+  })
+
   it('keeps an error that is only data of a success', () => {
     expect(
       routed(

@@ -10,7 +10,7 @@ import type { ToolError } from '../contract/command.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import type { View } from '../template/scope.ts'
-import { VIEW } from '../template/scope.ts'
+import { isView, VIEW } from '../template/scope.ts'
 import type { Resolve } from './reference.ts'
 import { referenceOf, referenceView, wholeData } from './reference.ts'
 import type { StepState } from './state.ts'
@@ -101,12 +101,21 @@ export const outputView = (step: StepState, value: unknown): View => {
       if (key === 'status') return verdict()
       if (key === 'error') return failed ? errorValue(step.error) : (member('error') ?? null)
       const found = member(key)
+      if (key === 'data' && inner && isObject(found) && !isView(found)) return partView(found, inner)
       return found === undefined && OUTPUT_NAMES.has(key) ? (value ?? null) : found
     },
   }
 }
 
-const isView = (value: unknown): value is View => typeof value === 'object' && value !== null && VIEW in value
+/**
+ * `output.data` of data that has a key `data` of its own, as the answer of an http request has: that part, and what it
+ * lacks the whole has, so that `output.data.status_code` means in arcs what it means in policy rules.
+ */
+const partView = (part: JsonObject, whole: View): View => ({
+  [VIEW]: true,
+  plain: () => part,
+  get: (key) => (Object.hasOwn(part, key) ? part[key] : whole.get?.(key)),
+})
 
 export const errorValue = (error: ToolError | null): Json =>
   error

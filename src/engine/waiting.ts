@@ -9,7 +9,8 @@ import type { Session } from './session.ts'
 
 export const childEnded = (session: Session, input: ChildInput): Reply => {
   const command = session.state.commands.get(input.commandId)
-  if (!command) return known('0')
+  // A child that was opened again meanwhile goes on; its next end is told, too.
+  if (!command || input.status === 'RUNNING') return known('0')
   if (input.status === 'COMPLETED') return accepted(completeCommand(session, command, input.data))
   const what = input.status === 'CANCELLED' ? 'was cancelled' : 'failed'
   return accepted(

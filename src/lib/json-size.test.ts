@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isLargerThan } from './json-size.ts'
+import { isLargerThan, sizeUpTo } from './json-size.ts'
 
 test.each([
   ['x'.repeat(100), true],
@@ -10,4 +10,10 @@ test.each([
   [null, false],
 ])('%# is judged by the length of its text', (value, larger) => {
   expect(isLargerThan(value, 64)).toBe(larger)
+})
+
+test('the size is that of the text, about, and above the limit where it is cut off', () => {
+  expect(sizeUpTo({ a: 'x'.repeat(10) }, 100)).toBeGreaterThan(10)
+  expect(sizeUpTo({ a: 'x'.repeat(10) }, 100)).toBeLessThan(30)
+  expect(sizeUpTo(['x'.repeat(1000), 'y'.repeat(1000)], 100)).toBeGreaterThan(100)
 })

@@ -1,5 +1,8 @@
-/** Whether a value's JSON text would be longer than a limit; looks no further than needed to know. */
+/** How long a value's JSON text is, about; looks no further than needed to know that it is longer than a limit. */
 export const isLargerThan = (value: unknown, limit: number): boolean => measure(value, limit) < 0
+
+/** About the length of its JSON text; any number above the limit when it is longer than that. */
+export const sizeUpTo = (value: unknown, limit: number): number => limit - measure(value, limit)
 
 /** What is left of the budget after the value; negative when it is used up. */
 const measure = (value: unknown, budget: number): number => {

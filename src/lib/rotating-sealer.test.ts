@@ -14,3 +14,13 @@ test('seals with the current key and opens what a former one sealed', () => {
 test('refuses what none of its keys sealed', () => {
   expect(() => createRotatingSealer(KEY, []).open(createSealer(OTHER).seal('a'))).toThrow()
 })
+
+test('opens bytes that a former key sealed, and seals in place with the current one', async () => {
+  const [former, current] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const sealer = createRotatingSealer(current, [former])
+  expect((await sealer.openBytes(createSealer(former).seal('before'))).toString()).toBe('before')
+  const room = Buffer.alloc(1 + 12 + 3 + 16, 'x')
+  await sealer.sealInPlace(room)
+  expect(createSealer(current).open(room)).toBe('xxx')
+  await expect(sealer.openBytes(createSealer(Buffer.alloc(32, 9)).seal('x'))).rejects.toThrow()
+})

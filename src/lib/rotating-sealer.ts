@@ -21,5 +21,20 @@ export const createRotatingSealer = (current: Buffer, previous: readonly Buffer[
         throw error
       }
     },
+    sealInPlace: newest.sealInPlace,
+    openBytes: async (bytes) => {
+      try {
+        return await newest.openBytes(bytes)
+      } catch (error) {
+        for (const sealer of others) {
+          try {
+            return await sealer.openBytes(bytes)
+          } catch {
+            // Sealed by yet another key.
+          }
+        }
+        throw error
+      }
+    },
   }
 }

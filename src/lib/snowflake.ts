@@ -11,34 +11,40 @@ const SEQUENCES = 4096
 const MACHINES = 1024
 
 export interface SnowflakeOptions {
-  /** 0..1023, unique among the processes that write to one database. */
-  readonly machineId: number
+  /** 0..1023, unique among the processes that write to one database; may change while they run. */
+  readonly machineId: number | (() => number)
   readonly now: () => number
 }
 
 export type NextId = () => string
 
 export const createSnowflake = ({ machineId, now }: SnowflakeOptions): NextId => {
-  if (!Number.isInteger(machineId) || machineId < 0 || machineId >= MACHINES) {
-    throw new RangeError(`machine id must be an integer from 0 to ${MACHINES - 1}, got ${machineId}`)
-  }
-  const machine = BigInt(machineId) << 12n
+  const machineNow = typeof machineId === 'number' ? () => machineId : machineId
   let lastMs = -1
   let sequence = 0
   let prefix = 0n
+  // A new machine begins with a new millisecond, so that ids go on increasing.
+  let machine = checked(machineNow())
   return () => {
     const ms = now() - SNOWFLAKE_EPOCH_MS
-    if (ms > lastMs) {
-      lastMs = ms
+    const current = machineNow()
+    if (ms > lastMs || current !== machine) {
+      lastMs = Math.max(ms, current === machine ? ms : lastMs + 1)
+      machine = checked(current)
       sequence = 0
-      prefix = (BigInt(ms) << 22n) | machine
+      prefix = (BigInt(lastMs) << 22n) | (BigInt(machine) << 12n)
     } else if (++sequence === SEQUENCES) {
       lastMs += 1
       sequence = 0
-      prefix = (BigInt(lastMs) << 22n) | machine
+      prefix = (BigInt(lastMs) << 22n) | (BigInt(machine) << 12n)
     }
     return (prefix | BigInt(sequence)).toString()
   }
+}
+
+const checked = (machineId: number): number => {
+  if (Number.isInteger(machineId) && machineId >= 0 && machineId < MACHINES) return machineId
+  throw new RangeError(`machine id must be an integer from 0 to ${MACHINES - 1}, got ${machineId}`)
 }
 
 /** The instant an id was made, in Unix milliseconds. */

@@ -1,36 +1,6 @@
 /** The tool kinds a playbook may name. Which of them a worker can run is the worker's business. */
-export const TOOL_KINDS = [
-  'http',
-  'postgres',
-  'duckdb',
-  'ducklake',
-  'python',
-  'workbook',
-  'playbook',
-  'playbooks',
-  'secrets',
-  'iterator',
-  'container',
-  'script',
-  'snowflake',
-  'transfer',
-  'snowflake_transfer',
-  'gcs',
-  'gateway',
-  'nats',
-  'shell',
-  'artifact',
-  'noop',
-  'task_sequence',
-  'rhai',
-  'subscription',
-  'wasm',
-  'mcp',
-  'provider',
-  'result_fetch',
-  'agent',
-] as const
+import { TOOL_DECLARATIONS } from '../contract/tools/all.ts'
 
-type ToolKind = (typeof TOOL_KINDS)[number]
+export const TOOL_KINDS: readonly string[] = TOOL_DECLARATIONS.map(({ kind }) => kind)
 
-export const isToolKind = (word: string): word is ToolKind => TOOL_KINDS.some((kind) => kind === word)
+export const isToolKind = (word: string): boolean => TOOL_KINDS.includes(word)

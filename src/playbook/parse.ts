@@ -9,6 +9,7 @@ import { createReport } from './report.ts'
 import type { Report } from './report.ts'
 import type { ReadContext } from './context.ts'
 import { readExecutor } from './executor.ts'
+import { checkKeychain } from './keychain-check.ts'
 import { readKeychain, readMetadata, readVersions, readWorkload } from './header.ts'
 import type { Playbook } from './model.ts'
 import { unreachableSteps, warnReservedName, warnStepName, warnUnknownNames } from './names.ts'
@@ -82,6 +83,7 @@ const readPlaybook = (document: MapField, text: string, report: Report): Playboo
   }
   const workload = readWorkload(document, context)
   const keychain = readKeychain(document, report)
+  checkKeychain(document, context)
   const steps = elements.map(({ name, field }) => readStep(field, name ?? '', context))
   checkUnusedTools(context)
   const playbook = { ...identity, workload, keychain, executor, steps, entry: entry ?? 'start' }

@@ -25,6 +25,17 @@ export const timing = (
   context: ReadContext,
 ): Pick<PolicyRule, 'attempts' | 'backoff' | 'delay'> => {
   const field = (key: string): Field | null => (block === null ? null : child(block, key))
+  const written = field('delay')
+  const delay = readNumber(
+    written,
+    { code: 'POLICY_DELAY', minimum: 0, integer: false },
+    DEFAULT_DELAY,
+    context,
+  )
+  if (written !== null && delay !== 0 && field('backoff') === null) {
+    const message = "'delay' waits only with a 'backoff'; add backoff: fixed, linear or exponential"
+    context.report.warn('delay-without-backoff', written, message)
+  }
   return {
     attempts: readNumber(
       field('attempts'),
@@ -33,12 +44,7 @@ export const timing = (
       context,
     ),
     backoff: asWord(field('backoff'), BACKOFFS, context.report, 'POLICY_BACKOFF') ?? 'none',
-    delay: readNumber(
-      field('delay'),
-      { code: 'POLICY_DELAY', minimum: 0, integer: false },
-      DEFAULT_DELAY,
-      context,
-    ),
+    delay,
   }
 }
 

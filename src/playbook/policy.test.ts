@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { advice, codes, find, firstTask, start, startStep } from './snippets.suite.ts'
 
 const DEFAULTS = { attempts: 3, backoff: 'none', delay: 1, to: null, set: [] }
-const tool = (rules: string): string => `tool: {kind: http, spec: {policy: {rules: [${rules}]}}}`
+const tool = (rules: string): string => `tool: {kind: noop, spec: {policy: {rules: [${rules}]}}}`
 const rules = (text: string) => firstTask(tool(text)).rules
 
 describe('policy rules', () => {
@@ -92,6 +92,15 @@ describe('policy rules', () => {
   })
 })
 
+it.each([
+  ['{then: {do: retry, delay: 5}}', ['delay-without-backoff']],
+  ['{then: {do: retry, delay: "{{ ctx.d }}"}}', ['delay-without-backoff']],
+  ['{then: {do: retry, delay: 5, backoff: none}}', []],
+  ['{then: {do: retry, delay: 0}}', []],
+])('%s is told that a delay needs a backoff: %j', (written, expected) => {
+  expect(advice(startStep(tool(written)))).toEqual(expected)
+})
+
 describe('older spellings', () => {
   it('eval becomes rules', () => {
     const keys = `tool:
@@ -138,7 +147,7 @@ describe('older spellings', () => {
     expect(rule?.when).toBe(
       "{{ output.status == 'error' and (output.http.status == 503 or output.error.kind == 'timeout') }}",
     )
-    const both = 'tool: {kind: http, retry: {max_attempts: 5}, spec: {policy: {rules: [{then: {do: fail}}]}}}'
+    const both = 'tool: {kind: noop, retry: {max_attempts: 5}, spec: {policy: {rules: [{then: {do: fail}}]}}}'
     expect(firstTask(both).rules).toHaveLength(1)
     expect(firstTask(both).config).toEqual({})
     expect(advice(startStep(both))).toEqual(['ignored-key'])

@@ -1,6 +1,7 @@
 /** One element of `workflow` to one step. */
 import type { ReadContext } from './context.ts'
 import { readBody } from './body.ts'
+import { refuseSecrets, startsPlaybook } from './child-secrets.ts'
 import { parseDuration } from './duration.ts'
 import { readLoop } from './loop.ts'
 import type { AdmitRule, Body, RoutingMode, Step } from './model.ts'
@@ -30,6 +31,12 @@ export const readStep = (step: MapField, name: string, context: ReadContext): St
   const inSpec = (key: string): Field | null => (spec === null ? null : child(spec, key))
   const input = readStepInput(step, context)
   const body = readBody(step, name, context)
+  if (body.tasks.some(({ kind }) => startsPlaybook(kind))) {
+    refuseSecrets(
+      ['input', 'args', 'with'].map((key) => child(step, key)),
+      context,
+    )
+  }
   return {
     name,
     description: asText(child(step, 'desc') ?? child(step, 'description'), report),

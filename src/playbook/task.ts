@@ -5,7 +5,9 @@
  * 2. `input` and `args` are the same thing, and only one of them may be given; a container's `args` are its argv.
  * 3. Python code that does not compile as a template is left as it is, so that is only a warning.
  */
+import { refuseSecrets, startsPlaybook } from './child-secrets.ts'
 import type { ReadContext } from './context.ts'
+import { checkExpressions, isExpressionField, withBareExpressions } from './expression-text.ts'
 import { TOOL_KINDS, isToolKind } from './kinds.ts'
 import type { Task } from './model.ts'
 import { readPolicy } from './policy.ts'
@@ -15,11 +17,19 @@ import type { Field, MapField } from './reader.ts'
 import { readSet } from './set-entries.ts'
 import { didYouMean } from './suggest.ts'
 import { configOf, flattenTool } from './tool-block.ts'
+import { checkToolFields } from './tool-fields.ts'
 import { expandWorkbook } from './workbook.ts'
 import { mapToJson } from './yaml-tree.ts'
 
 /** Keys that the language itself consumes; tools never see them. */
 const LANGUAGE_KEYS = ['kind', 'name', 'input', 'set', 'eval', 'retry']
+
+const consumedKeys = (kind: string | null): Set<string> => {
+  const keys = new Set(kind === 'container' ? LANGUAGE_KEYS : [...LANGUAGE_KEYS, 'args'])
+  // Objects of a NATS bucket have names.
+  if (kind === 'nats') keys.delete('name')
+  return keys
+}
 
 /** Reads the tool block at a position of its pipeline; null when there is no telling what it should run. */
 export const readTask = (written: MapField, position: TaskPosition, context: ReadContext): Task | null => {
@@ -28,19 +38,21 @@ export const readTask = (written: MapField, position: TaskPosition, context: Rea
   const tool = flattenTool(block)
   const kind = readKind(tool, context)
   const input = readInput(tool, kind, context)
+  if (startsPlaybook(kind)) refuseSecrets([input, child(tool, 'payload')], context)
   const set = readSet(child(tool, 'set'), 'task', context)
   const rules = readPolicy(tool, position, context)
-  const consumed = new Set(kind === 'container' ? LANGUAGE_KEYS : [...LANGUAGE_KEYS, 'args'])
+  const consumed = consumedKeys(kind)
   const spec = child(tool, 'spec')
   if (spec === null || !isWritten(spec, 'result')) consumed.add('spec')
   checkConfig(tool, kind, consumed, context)
   if (kind === null) return null
+  checkToolFields(tool, kind, consumed, context)
   const label = position.labels[position.index] ?? ''
   return {
     label,
     kind,
     input: input === null ? {} : mapToJson(input.node),
-    config: withoutPolicy(tool, consumed),
+    config: withBareExpressions(kind, withoutPolicy(tool, consumed)),
     set,
     rules,
   }
@@ -83,7 +95,8 @@ const checkConfig = (
 ): void => {
   for (const [key, field] of children(tool)) {
     if (consumed.has(key)) continue
-    if (key === 'code' && kind === 'python') context.templates.verbatim(field)
+    if (isExpressionField(kind, key)) checkExpressions(field, context)
+    else if (key === 'code' && kind === 'python') context.templates.verbatim(field)
     else if (key === 'spec') eachSpecParameter(field, (parameter) => context.templates.value(parameter))
     else context.templates.value(field)
   }

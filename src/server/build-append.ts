@@ -2,6 +2,7 @@
 import type { LeasedCommand } from '../contract/command.ts'
 import { CHILD_KIND } from '../engine/command.ts'
 import { commandIdOf } from '../engine/envelope.ts'
+import { requirementsOf } from '../engine/requirements.ts'
 import type { CommandChange, Session } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
 import type { Append, CommandUpdate, ExecutionUpdate, NewCommand } from '../store/append.ts'
@@ -42,6 +43,7 @@ export const buildAppend = (session: Session, options: AppendOptions): Append =>
         step: event.nodeName ?? '',
         toolKind: event.nodeType ?? '',
         pool: poolOf(state, event.nodeType ?? ''),
+        requires: event.nodeType === CHILD_KIND ? [] : requirementsOf(session.graph.playbook),
         status: claimed ? 'CLAIMED' : (change?.status ?? 'PENDING'),
         attempt: claimed || change?.status === 'CLAIMED' ? 1 : 0,
         leaseToken: claimed ? LOCAL_TOKEN : '0',
@@ -88,6 +90,8 @@ const executionUpdate = (state: State, expectedVersion: number, at: string): Exe
   path: state.path,
   playbookVersion: state.playbookVersion,
   parentExecutionId: state.parentExecutionId,
+  originExecutionId: state.origin?.executionId ?? null,
+  originEventId: state.origin?.eventId ?? null,
   pool: state.pool,
   totalSteps: state.counts.entered,
   completedSteps: state.counts.completed,

@@ -3,6 +3,7 @@ import type { Json } from '../contract/json.ts'
 import type { Family } from '../../test/support/family.ts'
 import { createFamily, familyPlaybook } from '../../test/support/family.ts'
 import { eventTypes } from '../../test/support/history.ts'
+import { textOf } from '../../test/support/server.ts'
 import { useServers } from '../../test/support/servers.ts'
 
 const WORK = 'tool: {kind: python, code: x}'
@@ -193,4 +194,19 @@ describe('cancelling', () => {
   test('of an execution that does not exist is refused', async () => {
     expect(await cancel(await aFamily(), '12345')).toMatchObject({ status: 404 })
   })
+})
+
+const oneShard = useServers()
+
+test('a child that is asked for while its parent is being cancelled is cancelled, too', async () => {
+  const family = createFamily(await oneShard.start())
+  await register(family)
+  const parent = await family.server.execute('tests/leaf')
+  await cancel(family, parent, { reason: 'too late' })
+  const { body } = await family.server.post('/api/execute', {
+    path: 'tests/leaf',
+    parent_execution_id: parent,
+  })
+  const child = await family.row(textOf(body['execution_id']))
+  expect([child.status, child.error]).toEqual(['CANCELLED', 'too late'])
 })

@@ -2,14 +2,15 @@
  * Cancelling an execution and, unless told otherwise, everything below it.
  *
  * 1. Parents first: an execution that is over starts no more children, so none is missed. One that is being started at
- *    that very moment is cancelled by whoever starts it (see children.ts).
+ *    that very moment is cancelled by whoever starts it (`cancelWithParent`).
  * 2. A descendant is found through parents that are over, too. One that ended meanwhile is left alone.
  * 3. Cancelling again what was cancelled before finishes what a server that died left undone; it is refused only when
  *    nothing is left to cancel.
  */
+import { ProblemError } from '../contract/problem.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
-import { listChildren } from '../store/executions.ts'
+import { listChildren, readExecution } from '../store/executions.ts'
 
 /** Cancellations under way at once. */
 const BATCH = 50
@@ -42,6 +43,13 @@ export const cancelExecution = async (
   return cancelled
 }
 
+/** For whoever just started a child: its parent may have been cancelled while that was under way. */
+export const cancelWithParent = async (core: Core, childId: string, parentId: string): Promise<void> => {
+  const parent = await readExecution(core.shards.of(parentId), parentId)
+  // The child may be over already; then there is nothing to cancel.
+  if (parent?.status === 'CANCELLED') await core.tell(childId, { type: 'cancel', reason: parent.error })
+}
+
 const cancelAll = async (
   core: Core,
   ids: readonly string[],
@@ -58,4 +66,29 @@ const cancelAll = async (
     }
   }
   return cancelled
+}
+
+/** Cancels several executions and everything below them; answers all that were cancelled. Those that ended meanwhile are left alone. */
+export const cancelExecutions = async (
+  core: Core,
+  ids: readonly string[],
+  reason: string,
+): Promise<readonly string[]> => {
+  const cancelled = new Set<string>()
+  for (let from = 0; from < ids.length; from += BATCH) {
+    const done = await Promise.all(
+      ids.slice(from, from + BATCH).map((id) => cancelIfRunning(core, id, reason)),
+    )
+    for (const id of done.flat()) cancelled.add(id)
+  }
+  return [...cancelled]
+}
+
+const cancelIfRunning = async (core: Core, id: string, reason: string): Promise<readonly string[]> => {
+  try {
+    return await cancelExecution(core, id, { reason, cascade: true })
+  } catch (error) {
+    if (error instanceof ProblemError && (error.code === 'invalid' || error.code === 'not_found')) return []
+    throw error
+  }
 }

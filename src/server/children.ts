@@ -11,8 +11,8 @@ import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import { parseId } from '../contract/ids.ts'
 import { ProblemError } from '../contract/problem.ts'
-import type { ExecutionRow } from '../store/executions.ts'
-import { readExecution } from '../store/executions.ts'
+import { toolTrace } from '../contract/trace.ts'
+import { cancelWithParent } from './cancel.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
 import { checkDepth, defaultPool } from './execute.ts'
@@ -37,23 +37,15 @@ export const createChildren = (core: Core) => ({
       parentCommandId: waits === null ? null : command.commandId,
       depth,
       pool: defaultPool(playbook.path),
-      trace: command.meta['trace'] ?? null,
+      trace: { ...toolTrace(command.executionId, command.eventId, command.meta['trace']) },
     })
     // Started before, by a holder of this command that was lost.
     if (!reply.ok && reply.problem.code !== 'conflict') throw toError(reply.problem)
-    const cancelled = await cancelledParent(core, command.executionId)
-    // It may be over already; then there is nothing to cancel.
-    if (cancelled) await core.tell(command.eventId, { type: 'cancel', reason: cancelled.error })
+    await cancelWithParent(core, command.eventId, command.executionId)
     if (waits !== null) return { waitMs: waits }
     return { data: { status: 'started', execution_id: command.eventId, path: playbook.path, async: true } }
   },
 })
-
-/** The parent's row when it was cancelled; null when it was not. */
-const cancelledParent = async (core: Core, parentId: string): Promise<ExecutionRow | null> => {
-  const row = await readExecution(core.shards.of(parentId), parentId)
-  return row?.status === 'CANCELLED' ? row : null
-}
 
 const childPlaybook = (core: Core, config: JsonObject): Promise<RegisteredPlaybook> => {
   const catalogId = parseId(config['catalog_id'])

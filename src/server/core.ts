@@ -13,11 +13,15 @@ import type { State } from '../engine/state.ts'
 import { createLru } from '../lib/lru.ts'
 import type { Sealer } from '../lib/sealer.ts'
 import type { NextId } from '../lib/snowflake.ts'
+import type { Mirror } from '../store/append-mirror.ts'
 import { createAppender } from '../store/appender.ts'
 import { hasEvent } from '../store/events.ts'
 import { readVersion } from '../store/executions.ts'
 import type { Shards } from '../store/shards.ts'
+import { signed } from './access/sign-input.ts'
 import { DEFAULT_LEASE_SECONDS } from './build-append.ts'
+import type { Instruments } from './instruments.ts'
+import { NO_INSTRUMENTS } from './instruments.ts'
 import type { LocalSlots } from './local-slots.ts'
 import type { Log } from './log.ts'
 import type { LargeResults } from './large-results.ts'
@@ -25,7 +29,7 @@ import { createLargeResults } from './large-results.ts'
 import type { Answer, Mailbox, MailboxDeps } from './mailbox.ts'
 import { createMailbox } from './mailbox.ts'
 import type { Playbooks, RegisteredPlaybook } from './playbooks.ts'
-import { loadState, saveSnapshot } from './state-loader.ts'
+import { loadLiveState, saveSnapshot } from './state-loader.ts'
 
 export interface CoreOptions {
   readonly shards: Shards
@@ -42,6 +46,9 @@ export interface CoreOptions {
   readonly leaseSeconds?: number
   /** Bytes of results stored apart that are kept in memory. */
   readonly resultBytesAtHand?: number
+  /** Writes what others are told of events and commands; without it nothing is written for them. */
+  readonly mirror?: Mirror
+  readonly instruments?: Instruments
 }
 
 export type CommitListener = (state: State, events: readonly EventRecord[]) => void
@@ -59,6 +66,7 @@ export interface Core {
   readonly nextId: NextId
   readonly largeResults: LargeResults
   readonly log: Log
+  readonly instruments: Instruments
   /** Seconds a lease lasts without a heartbeat. */
   readonly leaseSeconds: number
   start(
@@ -99,9 +107,16 @@ export const createCore = (options: CoreOptions): Core => {
     log,
     cachedExecutions = CACHED_EXECUTIONS,
     leaseSeconds = DEFAULT_LEASE_SECONDS,
+    instruments = NO_INSTRUMENTS,
   } = options
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
-  const appenders = new Map(shards.all.map((database) => [database, createAppender({ database, sealer })]))
+  const mirror = options.mirror ? { mirror: options.mirror } : {}
+  const appenders = new Map(
+    shards.all.map((database) => [
+      database,
+      createAppender({ database, sealer, onGroup: instruments.appended, ...mirror }),
+    ]),
+  )
   const mailboxes = createLru<string, Mailbox>(cachedExecutions, (mailbox) => mailbox.isIdle())
   const listeners = new Set<CommitListener>()
   let localSlots: LocalSlots | null = null
@@ -126,7 +141,7 @@ export const createCore = (options: CoreOptions): Core => {
     environment,
     largeResults,
     graphOf: async (catalogId) => (await playbooks.byId(catalogId)).graph,
-    load: (executionId) => loadState(shards.of(executionId), executionId, sealer),
+    load: (executionId) => loadLiveState(shards.of(executionId), executionId, sealer),
     append: (append) => {
       const appender = appenders.get(shards.of(append.execution.executionId))
       if (!appender) throw new Error('no appender for the shard')
@@ -141,12 +156,15 @@ export const createCore = (options: CoreOptions): Core => {
     },
     committed: (state, events, waitingPools) => {
       for (const pool of waitingPools) dispatcher.notify(pool)
+      dispatcher.changed(state.executionId, events[0]?.position ?? state.position)
       for (const listener of listeners) listener(state, events)
     },
     localSlots: () => localSlots,
     leaseSeconds,
+    decided: instruments.decided,
     conflicted: () => {
       conflictCount += 1
+      instruments.conflicted()
     },
     // What is over need not be remembered: whoever asks again finds it in the store.
     rested: (executionId) => {
@@ -164,13 +182,13 @@ export const createCore = (options: CoreOptions): Core => {
   }
 
   const tell = async (executionId: string, input: Input): Promise<Told> =>
-    only(await mailboxOf(executionId).deliver([input]))
+    only(await mailboxOf(executionId).deliver([signed(input)]))
 
   const startAs: Core['startAs'] = async (executionId, { catalogId, path, version, graph }, input) => {
     // An id that was used before has its mailbox or its log; the engine refuses to start it again.
     const mailbox = mailboxes.get(executionId) ?? createMailbox(executionId, deps, graph)
     mailboxes.set(executionId, mailbox)
-    return only(await mailbox.deliver([{ ...input, type: 'start', catalogId, path, version }]))
+    return only(await mailbox.deliver([signed({ ...input, type: 'start', catalogId, path, version })]))
   }
 
   return {
@@ -181,6 +199,7 @@ export const createCore = (options: CoreOptions): Core => {
     nextId,
     largeResults,
     log,
+    instruments,
     leaseSeconds,
     tell,
     start: async (playbook, input) => {
@@ -194,7 +213,7 @@ export const createCore = (options: CoreOptions): Core => {
       return answer
     },
     demandAll: async (executionId, inputs) => {
-      const answer = await mailboxOf(executionId).deliver(inputs)
+      const answer = await mailboxOf(executionId).deliver(inputs.map(signed))
       const refusal = answer.replies.find((reply) => !reply.ok)
       if (refusal && !refusal.ok) throw toError(refusal.problem)
       return answer

@@ -9,8 +9,9 @@ import type { Wallet } from '../lib/envelope.ts'
 import type { CredentialRow } from '../store/credentials.ts'
 import { findCredential } from '../store/credentials.ts'
 import { readExecution } from '../store/executions.ts'
-import { accessKeychain, cacheKeyOf } from '../store/keychain.ts'
+import { accessKeychain } from '../store/keychain.ts'
 import type { Shards } from '../store/shards.ts'
+import { keychainKeys } from './keychain-recipe.ts'
 import { openEnvelope } from './secret-access.ts'
 
 /** On the wire; keys without a value are left out. */
@@ -22,6 +23,8 @@ export interface CredentialAnswer {
   readonly tags?: readonly string[]
   readonly description?: string
   readonly data?: Json
+  /** Seconds it lives; absent when nobody knows an end. */
+  readonly expires_in?: number
   readonly created_at: string
   readonly updated_at: string
 }
@@ -66,14 +69,8 @@ const lookUpKeychain = async (
   if (executionId === null) return null
   const execution = await readExecution(shards.of(executionId), executionId)
   if (!execution) return null
-  const at = { name: identifier, catalogId: execution.catalog_id }
   const parent = parentExecutionId ?? execution.parent_execution_id
-  const entry = await accessKeychain(shards.cluster, [
-    cacheKeyOf({ ...at, scope: 'local', executionId }),
-    cacheKeyOf({ ...at, scope: 'shared', executionId }),
-    ...(parent === null ? [] : [cacheKeyOf({ ...at, scope: 'shared', executionId: parent })]),
-    cacheKeyOf({ ...at, scope: 'global', executionId: null }),
-  ])
+  const entry = await accessKeychain(shards.cluster, keychainKeys(identifier, execution, parent))
   if (!entry || entry.expired) return null
   return {
     id: '0',
@@ -81,6 +78,7 @@ const lookUpKeychain = async (
     type: 'keychain',
     description: 'resolved from keychain provider',
     data: parseJson(openEnvelope(wallet, entry.data_encrypted, `Keychain entry '${identifier}'`)) as Json,
+    expires_in: entry.ttl_seconds,
     created_at: entry.created_at,
     updated_at: entry.created_at,
   }

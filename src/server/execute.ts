@@ -4,12 +4,14 @@
  * 1. A key of its own makes a request repeatable: whoever sends it again within its window gets the execution that
  *    the first one started, and one that was claimed but never started, because its server died, is started then.
  * 2. An execution below the limit of nesting is not started.
+ * 3. A child whose parent is cancelled meanwhile is cancelled, too.
  */
 import type { ExecuteRequest } from '../contract/api.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { claimDedupKey } from '../store/dedup.ts'
 import { readEvents } from '../store/events.ts'
 import { readVersion } from '../store/executions.ts'
+import { cancelWithParent } from './cancel.ts'
 import type { Core, Told } from './core.ts'
 import { toError } from './core.ts'
 import type { RegisteredPlaybook } from './playbooks.ts'
@@ -32,7 +34,7 @@ export const execute = async (core: Core, request: ExecuteRequest): Promise<Star
     return { execution_id: executionId, status: 'duplicate', commands_generated: 0 }
   }
   const told = await core.startAs(executionId, playbook, {
-    payload: request.payload ?? {},
+    payload: request.payload ?? request.args ?? {},
     parentExecutionId: request.parent_execution_id ?? null,
     depth,
     pool: poolOf(request, playbook),
@@ -43,7 +45,9 @@ export const execute = async (core: Core, request: ExecuteRequest): Promise<Star
     if (executionId === minted) return execute(core, request)
     return { execution_id: executionId, status: 'duplicate', commands_generated: 0 }
   }
-  return started(executionId, told)
+  const answer = started(executionId, told)
+  if (request.parent_execution_id) await cancelWithParent(core, executionId, request.parent_execution_id)
+  return answer
 }
 
 const started = (executionId: string, told: Told): Started => {
@@ -71,7 +75,7 @@ const claimKey = async (
 }
 
 /** How deep a child of this execution would stand. */
-const depthBelow = async (core: Core, parentId: string | null): Promise<number> => {
+export const depthBelow = async (core: Core, parentId: string | null): Promise<number> => {
   if (parentId === null) return 0
   const [first] = await readEvents(core.shards.of(parentId), parentId, { limit: 1 })
   const above = Number(first?.meta['depth'] ?? 0)

@@ -1,6 +1,10 @@
-/** Deletes what has run out: results at their hour, keychain entries some days after, when nobody will renew them. */
+/**
+ * Deletes what has run out: results at their hour, keychain entries some days after, when nobody will renew them, the
+ * output of tools when nobody will read it any more.
+ */
 import { deleteExpiredKeychain } from '../store/keychain.ts'
 import { deleteExpiredResults } from '../store/results.ts'
+import { deleteOldOutput } from '../store/tool-output.ts'
 import type { Core } from './core.ts'
 import type { Service } from './service.ts'
 import { createService } from './service.ts'
@@ -8,6 +12,7 @@ import { createService } from './service.ts'
 const MINUTE_MS = 60_000
 const BATCH = 1000
 const KEYCHAIN_GRACE_SECONDS = 7 * 86_400
+const OUTPUT_DAYS = 30
 
 export interface ExpiryKeeper extends Service {
   /** Looks once; answers how many rows it deleted. */
@@ -16,13 +21,16 @@ export interface ExpiryKeeper extends Service {
 
 export const createExpiryKeeper = (
   core: Core,
-  { intervalMs = MINUTE_MS }: { intervalMs?: number } = {},
+  { intervalMs = MINUTE_MS, outputDays = OUTPUT_DAYS }: { intervalMs?: number; outputDays?: number } = {},
 ): ExpiryKeeper => {
   const runOnce = async (): Promise<number> => {
     let deleted = await all(() =>
       deleteExpiredKeychain(core.shards.cluster, { graceSeconds: KEYCHAIN_GRACE_SECONDS, max: BATCH }),
     )
-    for (const database of core.shards.all) deleted += await all(() => deleteExpiredResults(database, BATCH))
+    for (const database of core.shards.all) {
+      deleted += await all(() => deleteExpiredResults(database, BATCH))
+      deleted += await all(() => deleteOldOutput(database, outputDays, BATCH))
+    }
     return deleted
   }
   return { runOnce, ...createService({ name: 'expiry-keeper', intervalMs, log: core.log, run: runOnce }) }

@@ -1,9 +1,11 @@
 /** Data that was stored or read lately, within a budget of bytes; what was not used for longest goes first. */
 import type { Json } from '../contract/json.ts'
 
+/** Data that is known to be gone has neither. */
 export interface Held {
-  /** Undefined when the data is known to be gone. */
-  readonly data: Json | undefined
+  readonly data?: Json | undefined
+  /** Large data that nobody has looked into yet, as it is stored. */
+  readonly sealed?: Buffer
   readonly bytes: number
 }
 

@@ -6,25 +6,30 @@ import { parseId } from '../contract/ids.ts'
 import type { ProblemCode } from '../contract/problem.ts'
 import { PROBLEM_STATUS, ProblemError } from '../contract/problem.ts'
 import { parseJson } from '../lib/exact-json.ts'
-import { databaseProblem } from '../store/failure.ts'
+import { databaseProblem, isOutage } from '../store/failure.ts'
+import { withoutPrototypeKeys } from './body-shape.ts'
 import type { Log } from './log.ts'
 import { createRouteTable } from './route-table.ts'
 
 /** Checks a body, a query or a path against its schema. */
-export const check = <S extends z.ZodType>(schema: S, value: unknown): z.output<S> => {
+export const check = <S extends z.ZodType>(
+  schema: S,
+  value: unknown,
+  code: ProblemCode = 'invalid',
+): z.output<S> => {
   const result = schema.safeParse(value ?? {})
   if (result.success) return result.data
   const issues = result.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
-  throw new ProblemError('invalid', describeIssue(issues[0]), { details: { issues } })
+  throw new ProblemError(code, describeIssue(issues[0]), { details: { issues } })
 }
 
 /** The issue with its place, unless its own words name it. */
 const describeIssue = (issue: { path: string; message: string } | undefined): string => {
   if (!issue) return 'invalid request'
   const { path, message } = issue
-  return path === '' || message.startsWith('Invalid ') || message.includes(path)
-    ? message
-    : `${path}: ${message}`
+  const name = path.split('.').at(-1) ?? path
+  const isNamed = message.startsWith(`Invalid ${name}`) || message.split(/[^\w.]+/).includes(path)
+  return path === '' || isNamed ? message : `${path}: ${message}`
 }
 
 /** The id in a path, such as `/executions/{execution_id}`. */
@@ -55,27 +60,6 @@ export const installJsonParser = (app: FastifyInstance): void => {
   })
 }
 
-/** Deeper values exhaust the stack of whoever walks them; PostgreSQL's, too. */
-const MAX_DEPTH = 500
-
-/** JSON.parse makes `__proto__` an own key; copying such an object would change its prototype. */
-const withoutPrototypeKeys = (value: unknown): unknown => {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > MAX_DEPTH)
-      throw new ProblemError('invalid', `The body is nested more than ${MAX_DEPTH} levels deep`)
-    const next: unknown[] = []
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue
-      if (Object.hasOwn(item, '__proto__')) delete (item as Record<string, unknown>)['__proto__']
-      for (const child of Object.values(item))
-        if (typeof child === 'object' && child !== null) next.push(child)
-    }
-    level = next
-  }
-  return value
-}
-
 const sendProblem = async (
   reply: FastifyReply,
   code: ProblemCode,
@@ -95,6 +79,9 @@ const FRAMEWORK_CODES: Readonly<Record<string, ProblemCode>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'bad_request',
 }
 
+/** When to come back after the database was away: soon, but not at once. */
+const RETRY_AFTER_SECONDS = '2'
+
 type RequestError = Error & { code?: string; statusCode?: number }
 
 /** Also for errors that happen before a route is found, such as a path that cannot be decoded. */
@@ -102,7 +89,10 @@ export const createErrorHandler =
   (log: Log) =>
   async (error: RequestError, request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const problem = error instanceof ProblemError ? error : databaseProblem(error)
-    if (problem) return sendProblem(reply, problem.code, problem.message, problem.details)
+    if (problem) {
+      if (isOutage(error) || isOutage(problem.cause)) void reply.header('retry-after', RETRY_AFTER_SECONDS)
+      return sendProblem(reply, problem.code, problem.message, problem.details)
+    }
     const known = FRAMEWORK_CODES[error.code ?? '']
     if (known) return sendProblem(reply, known, error.message)
     if (error.statusCode !== undefined && error.statusCode < 500)
@@ -129,15 +119,23 @@ export const installErrorHandlers = (app: FastifyInstance, log: Log): void => {
   })
 }
 
-/** A request that is not HTTP never becomes a request: the answer is written to the bare connection. */
-export const refuseBrokenRequest = (error: Error, socket: Socket): void => {
+/** A request that is not HTTP, or does not arrive in time, never becomes a request: the bare connection is answered. */
+export const refuseBrokenRequest = (error: Error & { code?: string }, socket: Socket): void => {
   if (!socket.writable) return void socket.destroy()
+  const [status, words] =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? [408, 'Request Timeout'] : [400, 'Bad Request']
   const body = JSON.stringify({
-    error: `Malformed HTTP request: ${error.message}`,
-    status: 400,
+    error: status === 408 ? 'The request did not arrive in time' : `Malformed HTTP request: ${error.message}`,
+    status,
     code: 'bad_request',
   })
-  const head = `HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`
+  const head = [
+    `HTTP/1.1 ${status} ${words}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'x-content-type-options: nosniff',
+    'connection: close',
+  ].join('\r\n')
   socket.end(`${head}\r\n\r\n${body}`)
 }
 

@@ -88,12 +88,17 @@ export const createLeases = (core: Core): Leases => {
   }
 
   /** What was leased reaches its worker, whatever fails beside it: a lease that nobody hears of costs an attempt. */
-  const leaseNow = async ({ pool, workerId, max }: LeaseRequest): Promise<readonly Leased[]> => {
+  const leaseNow = async ({
+    pool,
+    workerId,
+    max,
+    capabilities = [],
+  }: LeaseRequest): Promise<readonly Leased[]> => {
     const found: Leased[] = []
     const failures: unknown[] = []
     for (const database of shards.all) {
       if (found.length >= max) break
-      const wanted = { pool, workerId, max: max - found.length, leaseSeconds }
+      const wanted = { pool, workerId, capabilities, max: max - found.length, leaseSeconds }
       const recorded = await leaseCommands(database, wanted).then(
         (rows) => Promise.allSettled(rows.map((row) => record(database, row, workerId))),
         (error: unknown) => void failures.push(error),

@@ -13,13 +13,15 @@ export interface LocalWorker {
   isInstant(toolKind: string): boolean
   /** Whether the worker has this tool at all. */
   canRun(toolKind: string): boolean
+  /** What work may ask of it; nothing when not given. */
+  readonly capabilities?: ReadonlySet<string>
   accept(commands: readonly LeasedCommand[]): void
 }
 
 export interface LocalSlots {
   readonly workerId: string
   /** True when the worker takes a command of this kind now. */
-  reserve(pool: string, toolKind: string): boolean
+  reserve(pool: string, toolKind: string, requires?: readonly string[]): boolean
   /** The commit was lost; the slots are free again. */
   giveBack(toolKinds: readonly string[]): void
   deliver(commands: readonly LeasedCommand[]): void
@@ -32,8 +34,9 @@ export const createLocalSlots = (worker: LocalWorker): LocalSlots => {
   }
   return {
     workerId: worker.workerId,
-    reserve: (pool, toolKind) => {
+    reserve: (pool, toolKind, requires = []) => {
       if (pool !== worker.pool || !worker.canRun(toolKind)) return false
+      if (!requires.every((word) => worker.capabilities?.has(word) ?? false)) return false
       if (worker.isInstant(toolKind)) return true
       if (worker.freeSlots() - reserved <= 0) return false
       reserved += 1

@@ -20,6 +20,7 @@ import type { Graph } from '../engine/graph.ts'
 import type { Input, Reply, ReportInput } from '../engine/input.ts'
 import { refused } from '../engine/input.ts'
 import { ResultMissing, ResultNeeded } from '../engine/reference.ts'
+import { requirementsOf } from '../engine/requirements.ts'
 import type { Environment, Session } from '../engine/session.ts'
 import { createSession } from '../engine/session.ts'
 import type { CommandState, State } from '../engine/state.ts'
@@ -50,6 +51,8 @@ export interface MailboxDeps {
   localSlots(): LocalSlots | null
   /** How long a command issued to the local worker is leased. */
   readonly leaseSeconds: number
+  /** Told how long deciding a turn took, and how many inputs it had. */
+  decided(milliseconds: number, inputs: number): void
   conflicted(): void
   /** Told when everything that was delivered is answered. */
   rested(executionId: string): void
@@ -157,7 +160,14 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   const ensureState = async (): Promise<boolean> => {
     if (state) return true
     const loaded = await deps.load(executionId)
-    if (!loaded) return false
+    if (!loaded) {
+      // A start whose decision had to be made again has nothing in the store yet.
+      if (fresh === null) return false
+      state = createState(executionId)
+      graph = fresh
+      current = true
+      return true
+    }
     state = loaded.state
     snapshotPosition = loaded.snapshotPosition
     current = true
@@ -173,6 +183,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     needed: Needed,
   ): Promise<'done' | 'conflict' | 'again' | Letter> => {
     const expectedVersion = decided.position
+    const started = performance.now()
     const session = createSession(decidedGraph, decided, environmentWith(needed))
     const answers: Answer[] = []
     for (const letter of turn) {
@@ -189,6 +200,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         return letter
       }
     }
+    deps.decided(performance.now() - started, answers.length)
     if (session.events.length === 0) {
       if (!(await isCurrent(expectedVersion))) return 'conflict'
       answerAll(turn, answers)
@@ -306,11 +318,12 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   /** Leases what was just issued to the worker beside us, as far as it has room. */
   const claimLocally = (session: Session, slots: LocalSlots): readonly LeasedCommand[] => {
     const claimed: LeasedCommand[] = []
+    const requires = requirementsOf(session.graph.playbook)
     for (const issued of session.issued) {
       const commandId = commandIdOf(issued.meta, undefined) ?? ''
       if (
         !session.state.commands.has(commandId) ||
-        !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? '')
+        !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? '', requires)
       )
         continue
       const { workerId } = slots

@@ -77,6 +77,8 @@ describe('while the database cannot be reached', () => {
       ])
       expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 503))
       expect(answers[0]?.body).toMatchObject({ status: 503, code: 'unavailable' })
+      const refusals = answers.slice(0, -1)
+      expect(refusals.map(({ headers }) => headers['retry-after'])).toEqual(refusals.map(() => '2'))
       // The worker keeps its result and tries again.
       await expect(worker.complete(command)).rejects.toMatchObject({ code: 'unavailable' })
     })

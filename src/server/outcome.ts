@@ -5,9 +5,13 @@ import { finalResult } from '../engine/finish.ts'
 import { referenceOf } from '../engine/reference.ts'
 import { plainOf } from '../engine/scope.ts'
 import { stepView } from '../engine/view.ts'
+import { createBell } from '../lib/bell.ts'
 import { readExecution } from '../store/executions.ts'
+import { changesOf } from './changes.ts'
 import type { Core } from './core.ts'
 import { loadState } from './state-loader.ts'
+import { KEEP_ALIVE_MS } from './streams/event-stream.ts'
+import { LOOK_MS } from './streams/follow-execution.ts'
 
 export interface Outcome {
   readonly status: ExecutionStatus
@@ -40,9 +44,7 @@ export const outcomeOf = async (
   return { status: loaded.state.status, path: state.path, data, error: state.error }
 }
 
-const LOOK_MS = 1000
-
-/** Resolves when the execution has ended or the time is over. */
+/** Resolves when the execution has ended, or does not exist, or the time is over, or nobody waits any more. */
 export const untilEnded = async (
   core: Core,
   executionId: string,
@@ -50,28 +52,22 @@ export const untilEnded = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const deadline = performance.now() + waitMs
-  let wake: () => void = () => undefined
-  const unsubscribe = core.onCommit((state) => {
-    if (state.executionId === executionId && state.status !== 'RUNNING') wake()
-  })
-  const stop = (): void => wake()
-  signal.addEventListener('abort', stop)
+  const changes = changesOf(core)
+  const bell = createBell()
+  const unwatch = changes.watch(executionId, bell.ring)
+  signal.addEventListener('abort', bell.ring)
   try {
     for (;;) {
-      const left = deadline - performance.now()
-      const woken = new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, Math.max(0, Math.min(LOOK_MS, left)))
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      const left = Math.max(0, deadline - performance.now())
+      // Listen before looking: what happens in between must not be missed.
+      const rung = bell.next(Math.min(left, changes.hearsOthers() ? KEEP_ALIVE_MS : LOOK_MS))
       const row = await readExecution(core.shards.of(executionId), executionId)
-      if (!row || row.status !== 'RUNNING' || left <= 0 || signal.aborted) return wake()
-      await woken
+      if (row?.status !== 'RUNNING' || left === 0 || signal.aborted) return
+      await rung
     }
   } finally {
-    unsubscribe()
-    signal.removeEventListener('abort', stop)
+    unwatch()
+    signal.removeEventListener('abort', bell.ring)
+    bell.ring()
   }
 }

@@ -33,7 +33,10 @@ export const createReaper = (core: Core, { intervalMs = 1000 }: { intervalMs?: n
         ),
       )
       ended += rows.length
-      if (rows.length > 0) core.log.warn({ count: rows.length }, 'leases expired')
+      if (rows.length > 0) {
+        core.instruments.leasesExpired(rows.length)
+        core.log.warn({ count: rows.length }, 'leases expired')
+      }
       if (rows.length < BATCH) return ended
     }
   }

@@ -5,10 +5,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Wallet } from '../lib/envelope.ts'
 import { EnvelopeError } from '../lib/envelope.ts'
+import { seesSecrets } from '../contract/access.ts'
 import { ProblemError } from '../contract/problem.ts'
 
-/** Callers are not told apart yet: a server is open to whoever can reach it, and such a caller is an admin. */
-export const maySeeSecrets = (_request: FastifyRequest): boolean => true
+/** False also for a request whose caller is not known, as on a public route. */
+export const maySeeSecrets = ({ caller }: FastifyRequest): boolean =>
+  caller !== null && seesSecrets(caller.role)
 
 export const refuseSecrets = async (reply: FastifyReply): Promise<FastifyReply> =>
   reply

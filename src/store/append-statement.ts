@@ -15,6 +15,12 @@ import { EVENT_CELLS, toEventCells } from './event-row.ts'
 
 const text = (value: string | null): string | null => (value === null ? null : plainText(value))
 
+/** A list of words as PostgreSQL reads one; null for none. */
+const arrayText = (words: readonly string[] | undefined): string | null =>
+  words === undefined || words.length === 0
+    ? null
+    : `{${words.map((word) => `"${plainText(word).replaceAll(/[\\"]/g, String.raw`\$&`)}"`).join()}}`
+
 /** What is written once, with the first events. */
 const isNew = (row: ExecutionUpdate): boolean => row.expectedVersion === 0
 
@@ -29,6 +35,8 @@ const EXECUTIONS: readonly Column<ExecutionUpdate>[] = [
   { name: 'playbook_version', type: 'int', of: (row) => (isNew(row) ? row.playbookVersion : null) },
   { name: 'parent_execution_id', type: 'bigint', of: (row) => (isNew(row) ? row.parentExecutionId : null) },
   { name: 'pool', type: 'text', of: (row) => (isNew(row) ? plainText(row.pool) : null) },
+  { name: 'origin_execution_id', type: 'bigint', of: (row) => (isNew(row) ? row.originExecutionId : null) },
+  { name: 'origin_event', type: 'bigint', of: (row) => (isNew(row) ? row.originEventId : null) },
   { name: 'total_steps', type: 'int', of: (row) => row.totalSteps },
   { name: 'completed_steps', type: 'int', of: (row) => row.completedSteps },
   { name: 'running_steps', type: 'int', of: (row) => row.runningSteps },
@@ -50,6 +58,7 @@ const COMMANDS: readonly Column<NewCommand>[] = [
   { name: 'lease_token', type: 'bigint', of: (row) => row.leaseToken },
   { name: 'worker_id', type: 'text', of: (row) => text(row.workerId) },
   { name: 'lease_seconds', type: 'float8', of: (row) => row.leaseSeconds },
+  { name: 'requires', type: 'text', of: (row) => arrayText(row.requires) },
 ]
 
 const CHANGES: readonly Column<CommandUpdate>[] = [
@@ -75,6 +84,9 @@ const FIRST = {
   changes: 1 + EXECUTIONS.length + EVENT_CELLS.length + COMMANDS.length,
   timers: 1 + EXECUTIONS.length + EVENT_CELLS.length + COMMANDS.length + CHANGES.length,
 }
+
+/** How many parameters the statement takes. */
+export const APPEND_PARAMETERS = FIRST.timers + TIMERS.length - 1
 
 export const appendParameters = (appends: readonly Append[], sealer: Sealer): string[] => [
   ...columnParameters(
@@ -108,9 +120,11 @@ with x as (
   select * from ${columnsFrom('x', EXECUTIONS, FIRST.executions)}
 ), inserted as (
   insert into noetl.execution (execution_id, version, status, started_at, updated_at, finished_at, catalog_id, path,
-    playbook_version, parent_execution_id, pool, total_steps, completed_steps, running_steps, failed_steps, current_step, error)
+    playbook_version, parent_execution_id, pool, total_steps, completed_steps, running_steps, failed_steps, current_step, error,
+    origin_execution_id, origin_event)
   select execution_id, version, status, at, at, case when status <> 'RUNNING' then at end, catalog_id, path,
-    playbook_version, parent_execution_id, pool, total_steps, completed_steps, running_steps, failed_steps, current_step, error
+    playbook_version, parent_execution_id, pool, total_steps, completed_steps, running_steps, failed_steps, current_step, error,
+    origin_execution_id, origin_event
   from x where expected = 0
   on conflict do nothing
   returning execution_id
@@ -136,8 +150,9 @@ with x as (
   join won using (execution_id)
 ), commands as (
   insert into noetl.command (event_id, execution_id, position, command_id, step, tool_kind, pool, status, attempt,
-    lease_token, worker_id, lease_until, claimed_at, finished_at)
+    lease_token, worker_id, requires, lease_until, claimed_at, finished_at)
   select event_id, execution_id, position, command_id, step, tool_kind, pool, status, attempt, lease_token, worker_id,
+    requires::text[],
     case when status = 'CLAIMED' then now() + lease_seconds * interval '1 second' end,
     case when status = 'CLAIMED' then now() end,
     case when status not in ('PENDING', 'CLAIMED', 'PARKED') then now() end

@@ -29,6 +29,9 @@ export interface ExecutionUpdate {
   readonly path: string
   readonly playbookVersion: number | null
   readonly parentExecutionId: string | null
+  /** The execution this one is a rerun of, and the last event it took over. */
+  readonly originExecutionId?: string | null
+  readonly originEventId?: string | null
   readonly pool: string
   readonly totalSteps: number
   readonly completedSteps: number
@@ -46,6 +49,8 @@ export interface NewCommand {
   readonly step: string
   readonly toolKind: string
   readonly pool: string
+  /** What a worker must be able to do to get it. */
+  readonly requires?: readonly string[]
   readonly status: CommandUpdate['status']
   readonly attempt: number
   readonly leaseToken: string

@@ -11,6 +11,8 @@
  */
 import type { Sealer } from '../lib/sealer.ts'
 import type { Append } from './append.ts'
+import type { Mirror } from './append-mirror.ts'
+import { MIRRORED_APPEND_STATEMENT, mirrorParameter } from './append-mirror.ts'
 import { APPEND_STATEMENT, appendParameters } from './append-statement.ts'
 import type { Database } from './database.ts'
 import { isCollision } from './failure.ts'
@@ -23,6 +25,8 @@ export interface AppenderOptions {
   /** Most appends in one statement. */
   readonly maxGroup?: number
   readonly onGroup?: (appends: number, milliseconds: number) => void
+  /** Also writes what others are told of the events. */
+  readonly mirror?: Mirror
 }
 
 export interface Appender {
@@ -43,6 +47,7 @@ export const createAppender = ({
   lanes = 2,
   maxGroup = 256,
   onGroup,
+  mirror,
 }: AppenderOptions): Appender => {
   let queue: Waiting[] = []
   let busy = 0
@@ -68,8 +73,9 @@ export const createAppender = ({
     try {
       const won = await write(
         database,
-        sealer,
         group.map((waiting) => waiting.append),
+        sealer,
+        mirror,
       )
       for (const { append, resolve } of group) resolve(won.has(append.execution.executionId))
       onGroup?.(group.length, performance.now() - start)
@@ -104,13 +110,23 @@ export const createAppender = ({
   }
 }
 
-const write = async (database: Database, sealer: Sealer, group: readonly Append[]): Promise<Set<string>> => {
+const write = async (
+  database: Database,
+  group: readonly Append[],
+  sealer: Sealer,
+  mirror: Mirror | undefined,
+): Promise<Set<string>> => {
   // Any order does, as long as every server has the same.
   const appends = group.toSorted((a, b) => (a.execution.executionId < b.execution.executionId ? -1 : 1))
-  const { rows } = await database.query<{ execution_id: string }>({
-    name: 'append',
-    text: APPEND_STATEMENT,
-    values: appendParameters(appends, sealer),
-  })
+  const values = appendParameters(appends, sealer)
+  const { rows } = await database.query<{ execution_id: string }>(
+    mirror
+      ? {
+          name: 'mirrored_append',
+          text: MIRRORED_APPEND_STATEMENT,
+          values: [...values, mirrorParameter(appends, mirror)],
+        }
+      : { name: 'append', text: APPEND_STATEMENT, values },
+  )
   return new Set(rows.map((row) => row.execution_id))
 }

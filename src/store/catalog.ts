@@ -24,23 +24,37 @@ export interface NewCatalogEntry {
   readonly layout: string | null
   readonly payload: string | null
   readonly meta: string | null
+  /** Whether its metadata calls it an agent, and what it says it can do. */
+  readonly agent?: boolean
+  readonly capabilities?: readonly string[]
 }
 
 /** Registers the next version of a path. Two that register at once get different versions. */
 export const insertCatalogEntry = async (database: Database, entry: NewCatalogEntry): Promise<CatalogRow> => {
   for (;;) {
     const { rows } = await database.query<CatalogRow>(
-      `insert into noetl.catalog (catalog_id, path, version, kind, content, layout, payload, meta)
-       select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7 from noetl.catalog where path = $2
+      `insert into noetl.catalog (catalog_id, path, version, kind, content, layout, payload, meta, agent, capabilities)
+       select $1, $2, coalesce(max(version), 0) + 1, $3, $4, $5, $6, $7, $8, $9 from noetl.catalog where path = $2
        on conflict on constraint catalog_path_version do nothing
        returning ${COLUMNS}`,
-      [entry.catalogId, entry.path, entry.kind, entry.content, entry.layout, entry.payload, entry.meta],
+      [
+        entry.catalogId,
+        entry.path,
+        entry.kind,
+        entry.content,
+        entry.layout,
+        entry.payload,
+        entry.meta,
+        entry.agent ?? false,
+        entry.capabilities ?? [],
+      ],
     )
     // Nothing returned: another registration took this version in between.
     if (rows[0]) return rows[0]
   }
 }
 
+/** Whatever has this id, also when it was deleted: executions that run go on with it. */
 export const readCatalogEntry = async (database: Database, catalogId: string): Promise<CatalogRow | null> => {
   const { rows } = await database.query<CatalogRow>(
     `select ${COLUMNS} from noetl.catalog where catalog_id = $1`,
@@ -73,13 +87,11 @@ export const findNewestId = async (database: Database, path: string): Promise<st
   return rows[0]?.catalog_id ?? null
 }
 
-export const listCatalog = async (
-  database: Database,
-  kind: string | null,
-): Promise<readonly CatalogRow[]> => {
+/** An entry that people may see: archived ones, too, but none that was removed. */
+export const showCatalogEntry = async (database: Database, catalogId: string): Promise<CatalogRow | null> => {
   const { rows } = await database.query<CatalogRow>(
-    `select ${COLUMNS} from noetl.catalog where archived_at is null and ($1::text is null or kind = $1) order by catalog_id desc`,
-    [kind],
+    `select ${COLUMNS} from noetl.catalog where catalog_id = $1 and removed_at is null`,
+    [catalogId],
   )
-  return rows
+  return rows[0] ?? null
 }

@@ -27,7 +27,14 @@ export const leaseCommands = async (
     workerId,
     max,
     leaseSeconds,
-  }: { pool: string; workerId: string; max: number; leaseSeconds: number },
+    capabilities = [],
+  }: {
+    pool: string
+    workerId: string
+    max: number
+    leaseSeconds: number
+    capabilities?: readonly string[]
+  },
 ): Promise<readonly LeasedRow[]> => {
   const { rows } = await database.query<LeasedRow>({
     name: 'lease-commands',
@@ -37,10 +44,10 @@ export const leaseCommands = async (
         lease_until = now() + $4 * interval '1 second', claimed_at = now()
       where c.event_id = any (array(
         select event_id from noetl.command
-        where pool = $1 and status = 'PENDING' and available_at <= now()
+        where pool = $1 and status = 'PENDING' and available_at <= now() and (requires is null or requires <@ $5::text[])
         order by event_id limit $3 for update skip locked))
       returning ${LEASED}`,
-    values: [pool, workerId, max, leaseSeconds],
+    values: [pool, workerId, max, leaseSeconds, capabilities],
   })
   return rows
 }
@@ -148,5 +155,40 @@ export const expireLeasesOf = async (database: Database, workerPrefix: string): 
      where status = 'CLAIMED' and starts_with(worker_id, $1)`,
     [workerPrefix],
   )
+  return rowCount ?? 0
+}
+
+/**
+ * Leases of workers that send heartbeats for themselves only. A lease with much time left is such a one: those that
+ * are extended one by one never have so much.
+ */
+const LONG_LEASE_LEFT_SECONDS = 120
+
+/** Extends the long leases of workers that live; only those that have lost half of their time, so that it costs little. */
+export const extendLongLeases = async (
+  database: Database,
+  workerId: string,
+  leaseSeconds: number,
+): Promise<number> => {
+  const { rowCount } = await database.query({
+    name: 'extend-long-leases',
+    text: `
+      update noetl.command set lease_until = now() + $2 * interval '1 second'
+      where status = 'CLAIMED' and worker_id = $1
+        and lease_until between now() + ${LONG_LEASE_LEFT_SECONDS} * interval '1 second' and now() + $2 * interval '0.5 second'`,
+    values: [workerId, leaseSeconds],
+  })
+  return rowCount ?? 0
+}
+
+/** Ends the long leases of workers that were silent for too long. */
+export const endLongLeases = async (database: Database, workerIds: readonly string[]): Promise<number> => {
+  const { rowCount } = await database.query({
+    name: 'end-long-leases',
+    text: `
+      update noetl.command set lease_until = now() - interval '1 second'
+      where status = 'CLAIMED' and worker_id = any ($1) and lease_until > now() + ${LONG_LEASE_LEFT_SECONDS} * interval '1 second'`,
+    values: [workerIds],
+  })
   return rowCount ?? 0
 }

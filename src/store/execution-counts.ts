@@ -1,54 +1,68 @@
 /**
  * How many executions there are and how they stand, from their rows and indexes, never from the log.
  *
- * 1. The cost is bounded: counting stops at a limit, above which the number of all executions is PostgreSQL's estimate.
+ * 1. The cost is bounded: counting stops at a limit, above which the numbers are PostgreSQL's estimates.
  */
 import type { ExecutionStatus } from '../contract/event.ts'
 import { firstSnowflakeAt, SNOWFLAKE_EPOCH_MS } from '../lib/snowflake.ts'
 import type { Database } from './database.ts'
 
-/** Of all executions; more are estimated. */
-const TOTAL_LIMIT = 20_000
-/** Of those that run or ended badly, which are few and have indexes of their own. */
-const EXCEPTION_LIMIT = 100_000
+/** More than these are estimated. */
+const COUNTED = 20_000
+/** The newest executions that a trend looks at. */
+const TREND_LIMIT = 10_000
 
 export interface ExecutionCounts {
   readonly total: number
   readonly running: number
   readonly failed: number
   readonly cancelled: number
-  /** True when there are so many that the total is an estimate. */
+  /** True when there are so many that numbers are estimates. */
   readonly estimated: boolean
 }
 
+interface CountRow {
+  readonly total: number
+  readonly running: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly rows_estimated: number
+  readonly statuses: readonly string[] | null
+  readonly shares: readonly number[] | null
+}
+
 export const countExecutions = async (database: Database): Promise<ExecutionCounts> => {
-  const { rows } = await database.query<{
-    total: number
-    running: number
-    failed: number
-    cancelled: number
-    estimate: number
-  }>(
-    `select
-       (select count(*) from (select 1 from noetl.execution limit $1) a)::int as total,
-       (select count(*) from (select 1 from noetl.execution where status = 'RUNNING' limit $2) b)::int as running,
-       (select count(*) from (select 1 from noetl.execution where status = 'FAILED' limit $2) c)::int as failed,
-       (select count(*) from (select 1 from noetl.execution where status = 'CANCELLED' limit $2) d)::int as cancelled,
-       (select greatest(reltuples, 0) from pg_class where oid = 'noetl.execution'::regclass)::double precision as estimate`,
-    [TOTAL_LIMIT, EXCEPTION_LIMIT],
-  )
+  const counted = (condition: string): string =>
+    `(select count(*) from (select 1 from noetl.execution ${condition} limit $1) n)::int`
+  const { rows } = await database.query<CountRow>({
+    name: 'count-executions',
+    text: `select
+       ${counted('')} as total,
+       ${counted(`where status = 'RUNNING'`)} as running,
+       ${counted(`where status = 'FAILED'`)} as failed,
+       ${counted(`where status = 'CANCELLED'`)} as cancelled,
+       (select greatest(reltuples, 0) from pg_class where oid = 'noetl.execution'::regclass)::double precision
+         as rows_estimated,
+       s.most_common_vals::text::text[] as statuses, s.most_common_freqs::double precision[] as shares
+     from (select 1) one left join pg_stats s
+       on s.schemaname = 'noetl' and s.tablename = 'execution' and s.attname = 'status'`,
+    values: [COUNTED],
+  })
   const [row] = rows
   if (!row) throw new Error('counting returned no row')
-  const estimated = row.total >= TOTAL_LIMIT
-  const { running, failed, cancelled } = row
+  const estimate = (count: number, share: number): number =>
+    count < COUNTED ? count : Math.max(count, Math.round(row.rows_estimated * share))
   return {
-    total: estimated ? Math.max(row.total, row.estimate) : row.total,
-    running,
-    failed,
-    cancelled,
-    estimated,
+    total: estimate(row.total, 1),
+    running: estimate(row.running, shareOf(row, 'RUNNING')),
+    failed: estimate(row.failed, shareOf(row, 'FAILED')),
+    cancelled: estimate(row.cancelled, shareOf(row, 'CANCELLED')),
+    estimated: row.total >= COUNTED,
   }
 }
+
+const shareOf = ({ statuses, shares }: CountRow, status: ExecutionStatus): number =>
+  shares?.[statuses?.indexOf(status) ?? -1] ?? 0
 
 export interface TrendPoint {
   /** Hours since 1970. */
@@ -69,9 +83,9 @@ export const countByHour = async (database: Database, since: Date): Promise<Tren
     `select (((execution_id >> 22) + $3::bigint) / 3600000)::int as hour, status, count(*)::int as count
      from (select execution_id, status from noetl.execution where execution_id >= $1 order by execution_id desc limit $2) e
      group by 1, 2`,
-    [firstSnowflakeAt(since.getTime()), TOTAL_LIMIT, SNOWFLAKE_EPOCH_MS],
+    [firstSnowflakeAt(since.getTime()), TREND_LIMIT, SNOWFLAKE_EPOCH_MS],
   )
-  return { points, truncated: points.reduce((total, { count }) => total + count, 0) >= TOTAL_LIMIT }
+  return { points, truncated: points.reduce((total, { count }) => total + count, 0) >= TREND_LIMIT }
 }
 
 export interface ClusterCounts {

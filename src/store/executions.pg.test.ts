@@ -4,7 +4,7 @@ import { useDatabase } from '../../test/support/database.ts'
 import { testSealer as sealer } from '../../test/support/server.ts'
 import type { Append } from './append.ts'
 import { createAppender } from './appender.ts'
-import type { ExecutionFilter } from './executions.ts'
+import type { ExecutionFilter } from './execution-list.ts'
 import { executionsWithoutCause, listExecutions, readExecution, readVersion } from './executions.ts'
 
 const database = useDatabase()

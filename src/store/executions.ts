@@ -1,6 +1,10 @@
 /** Where executions stand: reading their rows. They are written by the append only. */
+import { createHash } from 'node:crypto'
 import type { ExecutionStatus } from '../contract/event.ts'
+import { firstSnowflakeAt } from '../lib/snowflake.ts'
 import type { Database } from './database.ts'
+import type { ExecutionFilter } from './execution-list.ts'
+import { CLOCKS_DIFFER_MS, listStatement } from './execution-list.ts'
 
 export interface ExecutionRow {
   readonly execution_id: string
@@ -18,6 +22,9 @@ export interface ExecutionRow {
   readonly current_step: string | null
   readonly error: string | null
   readonly imported: boolean
+  /** The execution this one is a rerun of, and the last event it took over. */
+  readonly origin_execution_id: string | null
+  readonly origin_event: string | null
   readonly started_at: string
   readonly updated_at: string
   readonly finished_at: string | null
@@ -25,7 +32,8 @@ export interface ExecutionRow {
 
 const COLUMNS =
   'execution_id, catalog_id, path, playbook_version, parent_execution_id, pool, status, version, total_steps, ' +
-  'completed_steps, running_steps, failed_steps, current_step, error, imported, started_at, updated_at, finished_at'
+  'completed_steps, running_steps, failed_steps, current_step, error, imported, origin_execution_id, origin_event, ' +
+  'started_at, updated_at, finished_at'
 
 export const readExecution = async (
   database: Database,
@@ -49,37 +57,77 @@ export const readVersion = async (database: Database, executionId: string): Prom
   return rows[0]?.version ?? null
 }
 
-export interface ExecutionFilter {
-  readonly status: ExecutionStatus | null
-  readonly catalogId: string | null
-  /** Case-insensitive part of the path. */
-  readonly path: string | null
-  readonly parentExecutionId: string | null
-  readonly limit: number
-  readonly offset: number
+/** Whether an execution is one that is only shown here; false also when there is none. */
+export const isImported = async (database: Database, executionId: string): Promise<boolean> => {
+  const { rows } = await database.query<{ imported: boolean }>({
+    name: 'is-imported',
+    text: 'select imported from noetl.execution where execution_id = $1',
+    values: [executionId],
+  })
+  return rows[0]?.imported ?? false
 }
 
-/** Newest first. Ids carry their time, so the order of ids is the order of starts. */
+/** Newest first. */
 export const listExecutions = async (
   database: Database,
   filter: ExecutionFilter,
 ): Promise<readonly ExecutionRow[]> => {
-  const values: unknown[] = [filter.limit, filter.offset]
-  const conditions: string[] = []
-  const where = (condition: string, value: unknown): void => {
-    values.push(value)
-    conditions.push(condition.replace('?', `$${values.length}`))
-  }
-  if (filter.status !== null) where('status = ?', filter.status)
-  if (filter.catalogId !== null) where('catalog_id = ?', filter.catalogId)
-  if (filter.parentExecutionId !== null) where('parent_execution_id = ?', filter.parentExecutionId)
-  if (filter.path !== null) where('position(lower(?) in lower(path)) > 0', filter.path)
-  const { rows } = await database.query<ExecutionRow>(
-    `select ${COLUMNS} from noetl.execution ${conditions.length > 0 ? `where ${conditions.join(' and ')}` : ''}
-     order by execution_id desc limit $1 offset $2`,
-    values,
-  )
+  const { text: ids, values } = listStatement(filter)
+  const text = `select ${COLUMNS} from noetl.execution where execution_id = any (array(${ids})) order by execution_id desc`
+  const { rows } = await database.query<ExecutionRow>({ name: nameOf(text), text, values })
   return rows
+}
+
+/** Statements of one text are prepared once: planning takes longer than reading. */
+const nameOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
+
+/** The same without the rows themselves. */
+export const listExecutionIds = async (
+  database: Database,
+  filter: ExecutionFilter,
+): Promise<readonly string[]> => {
+  const { text, values } = listStatement(filter)
+  const { rows } = await database.query<{ execution_id: string }>(text, values)
+  return rows.map((row) => row.execution_id)
+}
+
+export const readExecutions = async (
+  database: Database,
+  executionIds: readonly string[],
+): Promise<readonly ExecutionRow[]> => {
+  const { rows } = await database.query<ExecutionRow>({
+    name: 'read-executions',
+    text: `select ${COLUMNS} from noetl.execution where execution_id = any ($1::bigint[])`,
+    values: [executionIds],
+  })
+  return rows
+}
+
+/** Executions of this engine that run since before an instant, oldest first. */
+export const listRunningSince = async (
+  database: Database,
+  before: Date,
+  limit: number,
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ execution_id: string }>(
+    `select execution_id from noetl.execution
+     where status = 'RUNNING' and execution_id < $3 and not imported and started_at < $1 order by execution_id limit $2`,
+    [before.toISOString(), limit, firstSnowflakeAt(before.getTime() + CLOCKS_DIFFER_MS)],
+  )
+  return rows.map((row) => row.execution_id)
+}
+
+/** Those of these catalog entries that were ever run here. */
+export const listPinned = async (
+  database: Database,
+  catalogIds: readonly string[],
+): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ catalog_id: string }>(
+    `select c.catalog_id from unnest($1::bigint[]) c(catalog_id)
+     where exists (select 1 from noetl.execution e where e.catalog_id = c.catalog_id)`,
+    [catalogIds],
+  )
+  return rows.map((row) => row.catalog_id)
 }
 
 /** The executions that these ones started, whether or not they are over. */

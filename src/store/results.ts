@@ -1,6 +1,9 @@
 /**
  * Results that are too large for an event, sealed. A result that expired is not found, whether or not it was
  * deleted already; expiry is judged by the database's clock.
+ *
+ * Large data is read in parts: the driver takes bytes as text, and turning all of it back at once would hold up everybody. It does not
+ * compress, sealed as it is, so that the database finds a part without reading what comes before.
  */
 import type { ResultScope } from '../contract/api-results.ts'
 import type { Database } from './database.ts'
@@ -23,8 +26,16 @@ export interface StoredResult extends ResultRow {
   readonly data: Buffer
 }
 
+/** A result as it was found; large data is still to be read. */
+interface FoundResult extends ResultRow {
+  readonly sealed_bytes: number
+  readonly data: Buffer | null
+}
+
 const COLUMNS =
   'result_id, execution_id, name, scope, source_step, media_type, bytes::double precision as bytes, sha256, logical_uri, created_at, expires_at'
+const PART_BYTES = 1024 * 1024
+const DATA = `octet_length(data) as sealed_bytes, case when octet_length(data) <= ${PART_BYTES} then data end as data`
 const LIVE = '(expires_at is null or expires_at > now())'
 
 export interface NewResult {
@@ -67,15 +78,35 @@ export const insertResult = async (database: Database, result: NewResult): Promi
   return row
 }
 
+/** Null when it was deleted meanwhile. */
+const complete = async (
+  database: Database,
+  found: FoundResult | undefined,
+): Promise<StoredResult | null> => {
+  if (!found) return null
+  const { sealed_bytes: size, data: small, ...row } = found
+  if (small) return { ...row, data: small }
+  const data = Buffer.allocUnsafeSlow(size)
+  for (let at = 0; at < size; at += PART_BYTES) {
+    const { rows } = await database.query<{ part: Buffer }>(
+      'select substring(data from $2 for $3) as part from noetl.result where result_id = $1',
+      [row.result_id, at + 1, PART_BYTES],
+    )
+    if (!rows[0]) return null
+    rows[0].part.copy(data, at)
+  }
+  return { ...row, data }
+}
+
 export const readResult = async (
   database: Database,
   { executionId, name, resultId }: { executionId: string; name: string; resultId: string },
 ): Promise<StoredResult | null> => {
-  const { rows } = await database.query<StoredResult>(
-    `select ${COLUMNS}, data from noetl.result where result_id = $3 and execution_id = $1 and name = $2 and ${LIVE}`,
+  const { rows } = await database.query<FoundResult>(
+    `select ${COLUMNS}, ${DATA} from noetl.result where result_id = $3 and execution_id = $1 and name = $2 and ${LIVE}`,
     [executionId, name, resultId],
   )
-  return rows[0] ?? null
+  return complete(database, rows[0])
 }
 
 /** The newest result with this stable name. */
@@ -84,11 +115,11 @@ export const findResultByUri = async (
   executionId: string,
   uri: string,
 ): Promise<StoredResult | null> => {
-  const { rows } = await database.query<StoredResult>(
-    `select ${COLUMNS}, data from noetl.result where execution_id = $1 and logical_uri = $2 and ${LIVE} order by result_id desc limit 1`,
+  const { rows } = await database.query<FoundResult>(
+    `select ${COLUMNS}, ${DATA} from noetl.result where execution_id = $1 and logical_uri = $2 and ${LIVE} order by result_id desc limit 1`,
     [executionId, uri],
   )
-  return rows[0] ?? null
+  return complete(database, rows[0])
 }
 
 /** The newest result that carries the step's name or came from the step, and whether there are others. */
@@ -103,11 +134,12 @@ export const findResultOfStep = async (
   )
   const [newest] = rows
   if (!newest) return null
-  const { rows: found } = await database.query<StoredResult>(
-    `select ${COLUMNS}, data from noetl.result where result_id = $1`,
+  const { rows: found } = await database.query<FoundResult>(
+    `select ${COLUMNS}, ${DATA} from noetl.result where result_id = $1`,
     [newest.result_id],
   )
-  return found[0] ? { newest: found[0], alone: rows.length === 1 } : null
+  const whole = await complete(database, found[0])
+  return whole ? { newest: whole, alone: rows.length === 1 } : null
 }
 
 export const listResults = async (

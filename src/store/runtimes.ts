@@ -113,3 +113,15 @@ export const listRuntimes = async (
   )
   return rows
 }
+
+/** Names of workers that were silent for too long, but not since so long ago that nobody asks any more. */
+export const silentWorkers = async (database: Database, limit: number): Promise<readonly string[]> => {
+  const { rows } = await database.query<{ name: string }>(
+    `select name from noetl.runtime
+     where kind = 'worker_pool' and heartbeat < now() - interval '${STALE_SECONDS} seconds'
+       and heartbeat > now() - interval '1 day'
+     order by heartbeat desc limit $1`,
+    [limit],
+  )
+  return rows.map((row) => row.name)
+}

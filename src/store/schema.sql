@@ -1,5 +1,46 @@
 -- The schema that the migrations add up to. Written by `npm run schema`, read by reviewers; not executed.
 
+create table noetl.access_token (
+  id bigint generated always as identity not null,
+  name text not null,
+  role text not null,
+  secret_digest bytea not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  revoked_by text,
+  constraint access_token_pkey PRIMARY KEY (id),
+  constraint access_token_digest CHECK ((length(secret_digest) = 32)),
+  constraint access_token_name CHECK ((name <> ''::text)),
+  constraint access_token_revoked CHECK (((revoked_at IS NULL) = (revoked_by IS NULL))),
+  constraint access_token_role CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'admin'::text, 'worker'::text])))
+) with (fillfactor=80);
+
+create table noetl.audit (
+  audit_id bigint generated always as identity not null,
+  occurred_at timestamp with time zone default now() not null,
+  actor text not null,
+  role text not null,
+  token_id bigint,
+  action text not null,
+  target text,
+  outcome text not null,
+  address text,
+  worker_id text,
+  execution_id bigint,
+  parent_execution_id bigint,
+  details json default '{}'::json not null,
+  constraint audit_pkey PRIMARY KEY (audit_id),
+  constraint audit_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'denied'::text, 'not_found'::text, 'error'::text])))
+);
+CREATE INDEX audit_by_action ON noetl.audit USING btree (action text_pattern_ops, audit_id);
+CREATE INDEX audit_by_actor ON noetl.audit USING btree (actor, audit_id);
+CREATE INDEX audit_by_execution ON noetl.audit USING btree (execution_id, audit_id) WHERE (execution_id IS NOT NULL);
+CREATE INDEX audit_by_target ON noetl.audit USING btree (target, audit_id) WHERE (target IS NOT NULL);
+CREATE INDEX audit_by_time ON noetl.audit USING btree (occurred_at);
+
 create table noetl.catalog (
   catalog_id bigint not null,
   path text not null,
@@ -11,11 +52,17 @@ create table noetl.catalog (
   meta json,
   created_at timestamp with time zone default now() not null,
   archived_at timestamp with time zone,
+  agent boolean default false not null,
+  capabilities text[] default '{}'::text[] not null,
+  removed_at timestamp with time zone,
   constraint catalog_pkey PRIMARY KEY (catalog_id),
   constraint catalog_path_version UNIQUE (path, version),
+  constraint catalog_removed CHECK (((removed_at IS NULL) OR (archived_at IS NOT NULL))),
   constraint catalog_version_check CHECK ((version > 0))
 );
+CREATE INDEX catalog_agents ON noetl.catalog USING btree (catalog_id) WHERE agent;
 CREATE INDEX catalog_kind ON noetl.catalog USING btree (kind, catalog_id DESC);
+CREATE INDEX catalog_removed_at ON noetl.catalog USING btree (removed_at) WHERE (removed_at IS NOT NULL);
 
 create table noetl.command (
   event_id bigint not null,
@@ -34,6 +81,7 @@ create table noetl.command (
   created_at timestamp with time zone default now() not null,
   claimed_at timestamp with time zone,
   finished_at timestamp with time zone,
+  requires text[],
   constraint command_pkey PRIMARY KEY (event_id),
   constraint command_lease CHECK (((status = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
   constraint command_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'CLAIMED'::text, 'PARKED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text])))
@@ -108,15 +156,18 @@ create table noetl.execution (
   started_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   finished_at timestamp with time zone,
+  origin_execution_id bigint,
+  origin_event bigint,
   constraint execution_pkey PRIMARY KEY (execution_id),
   constraint execution_finished CHECK (((status = 'RUNNING'::text) = (finished_at IS NULL))),
   constraint execution_status CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
   constraint execution_version_check CHECK ((version >= 0))
 ) with (autovacuum_vacuum_scale_factor=0.05, fillfactor=70);
-CREATE INDEX execution_by_catalog ON noetl.execution USING btree (catalog_id, execution_id);
-CREATE INDEX execution_by_parent ON noetl.execution USING btree (parent_execution_id, execution_id) WHERE (parent_execution_id IS NOT NULL);
-CREATE INDEX execution_ended_badly ON noetl.execution USING btree (status, execution_id) WHERE (status = ANY (ARRAY['FAILED'::text, 'CANCELLED'::text]));
-CREATE INDEX execution_running ON noetl.execution USING btree (execution_id) WHERE (status = 'RUNNING'::text);
+CREATE INDEX execution_by_catalog ON noetl.execution USING btree (catalog_id, status, execution_id);
+CREATE INDEX execution_by_origin ON noetl.execution USING btree (origin_execution_id, execution_id) WHERE (origin_execution_id IS NOT NULL);
+CREATE INDEX execution_by_parent ON noetl.execution USING btree (parent_execution_id, status, execution_id) WHERE (parent_execution_id IS NOT NULL);
+CREATE INDEX execution_by_path ON noetl.execution USING btree (path COLLATE "C", status, execution_id);
+CREATE INDEX execution_by_status ON noetl.execution USING btree (status, execution_id);
 
 create table noetl.execution_dedup (
   scope bigint not null,
@@ -126,6 +177,30 @@ create table noetl.execution_dedup (
   constraint execution_dedup_pkey PRIMARY KEY (scope, key)
 );
 CREATE INDEX execution_dedup_age ON noetl.execution_dedup USING btree (seen_at);
+
+create table noetl.imported_event (
+  execution_id bigint not null,
+  event_id bigint not null,
+  "position" integer not null,
+  created_at timestamp with time zone not null,
+  event_type text not null,
+  node_name text,
+  node_type text,
+  status text,
+  parent_event_id bigint,
+  worker_id text,
+  duration_ms double precision,
+  context json,
+  result_status text,
+  result_context json,
+  result_reference json,
+  meta json not null,
+  error text,
+  sealed bytea,
+  constraint imported_event_pkey PRIMARY KEY (execution_id, event_id),
+  constraint imported_event_position_check CHECK (("position" >= 0))
+);
+CREATE INDEX imported_event_order ON noetl.imported_event USING btree (execution_id, "position");
 
 create table noetl.keychain (
   cache_key text not null,
@@ -151,12 +226,29 @@ create table noetl.keychain (
 CREATE INDEX keychain_by_catalog ON noetl.keychain USING btree (catalog_id, keychain_name);
 CREATE INDEX keychain_expiry ON noetl.keychain USING btree (expires_at);
 
+create table noetl.machine (
+  machine_id integer not null,
+  holder text not null,
+  held_until timestamp with time zone not null,
+  constraint machine_pkey PRIMARY KEY (machine_id),
+  constraint machine_machine_id_check CHECK (((machine_id >= 0) AND (machine_id <= 1023)))
+);
+
 create table noetl.migration (
   number integer not null,
   name text not null,
   checksum text not null,
   applied_at timestamp with time zone default now() not null,
   constraint migration_pkey PRIMARY KEY (number)
+);
+
+create table noetl.object (
+  object_key text not null,
+  digest text not null,
+  media_type text not null,
+  bytes bytea storage e not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint object_pkey PRIMARY KEY (object_key)
 );
 
 create table noetl.outbox (
@@ -177,8 +269,38 @@ create table noetl.outbox (
   constraint outbox_pkey PRIMARY KEY (outbox_id),
   constraint outbox_message UNIQUE (execution_id, event_id, subject),
   constraint outbox_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'IN_FLIGHT'::text, 'PUBLISHED'::text, 'FAILED'::text])))
+) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX outbox_published ON noetl.outbox USING btree (published_at) WHERE (status = 'PUBLISHED'::text);
+CREATE INDEX outbox_queue ON noetl.outbox USING btree (outbox_id) WHERE (status = ANY (ARRAY['PENDING'::text, 'IN_FLIGHT'::text, 'FAILED'::text]));
+
+create table noetl.plugin_module (
+  path text not null,
+  version integer not null,
+  digest text not null,
+  media_type text not null,
+  bytes bytea storage e not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint plugin_module_pkey PRIMARY KEY (path, version)
 );
-CREATE INDEX outbox_waiting ON noetl.outbox USING btree (available_at, outbox_id) WHERE (status = ANY (ARRAY['PENDING'::text, 'IN_FLIGHT'::text, 'FAILED'::text]));
+
+create table noetl.replay_snapshot (
+  execution_id bigint not null,
+  tenant_id text not null,
+  organization_id text not null,
+  last_event_id bigint not null,
+  event_count integer not null,
+  resume_position integer not null,
+  last_position integer not null,
+  seen_position integer not null,
+  disordered boolean not null,
+  last_created_at timestamp with time zone not null,
+  format integer not null,
+  sha256 text not null,
+  state bytea storage e not null,
+  created_at timestamp with time zone default now() not null,
+  constraint replay_snapshot_pkey PRIMARY KEY (execution_id, tenant_id, organization_id, last_event_id),
+  constraint replay_snapshot_event_count_check CHECK ((event_count > 0))
+);
 
 create table noetl.result (
   result_id bigint not null,
@@ -221,10 +343,23 @@ create table noetl.runtime (
 create table noetl.snapshot (
   execution_id bigint not null,
   "position" integer not null,
-  state bytea not null,
+  state bytea storage e not null,
   created_at timestamp with time zone default now() not null,
   constraint snapshot_pkey PRIMARY KEY (execution_id, "position")
 );
+
+create table noetl.subscription (
+  subscription_id bigint not null,
+  path text not null,
+  catalog_id bigint not null,
+  state text not null,
+  last_event_type text not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint subscription_pkey PRIMARY KEY (subscription_id),
+  constraint subscription_state CHECK ((state = ANY (ARRAY['REGISTERED'::text, 'ACTIVE'::text, 'PAUSED'::text, 'DRAINING'::text, 'DEACTIVATED'::text])))
+);
+CREATE UNIQUE INDEX subscription_of_path ON noetl.subscription USING btree (path) WHERE (state <> 'DEACTIVATED'::text);
 
 create table noetl.timer (
   timer_id bigint not null,
@@ -237,6 +372,24 @@ create table noetl.timer (
 );
 CREATE INDEX timer_by_execution ON noetl.timer USING btree (execution_id);
 CREATE INDEX timer_due ON noetl.timer USING btree (due_at);
+
+create table noetl.tool_output (
+  execution_id bigint not null,
+  event_id bigint not null,
+  attempt integer not null,
+  part integer not null,
+  stream text not null,
+  at timestamp with time zone not null,
+  text text not null,
+  step text not null,
+  command_id text not null,
+  xact xid8 default pg_current_xact_id() not null,
+  constraint tool_output_pkey PRIMARY KEY (execution_id, event_id, attempt, part),
+  constraint tool_output_part_check CHECK ((part > 0)),
+  constraint tool_output_stream CHECK ((stream = ANY (ARRAY['stdout'::text, 'stderr'::text])))
+);
+CREATE INDEX tool_output_age ON noetl.tool_output USING btree (at);
+CREATE INDEX tool_output_order ON noetl.tool_output USING btree (execution_id, xact, event_id, attempt, part);
 
 create table noetl.variable (
   execution_id bigint not null,

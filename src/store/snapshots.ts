@@ -1,4 +1,7 @@
-/** Folded states of long executions. They save time when a state is loaded; losing them loses nothing. */
+/**
+ * Folded states along the logs of long executions. They save time when a state is loaded, the newest one or one of the
+ * past; losing them loses nothing.
+ */
 import type { Database } from './database.ts'
 
 export interface Snapshot {
@@ -6,13 +9,35 @@ export interface Snapshot {
   readonly state: Buffer
 }
 
-export const readSnapshot = async (database: Database, executionId: string): Promise<Snapshot | null> => {
+/** The newest snapshot that is not beyond a position. */
+export const readSnapshot = async (
+  database: Database,
+  executionId: string,
+  upTo: number = NO_LIMIT,
+): Promise<Snapshot | null> => {
   const { rows } = await database.query<Snapshot>({
     name: 'read-snapshot',
-    text: 'select position, state from noetl.snapshot where execution_id = $1 order by position desc limit 1',
-    values: [executionId],
+    text: `select position, state from noetl.snapshot where execution_id = $1 and position <= $2
+      order by position desc limit 1`,
+    values: [executionId, upTo],
   })
   return rows[0] ?? null
+}
+
+/** As far as positions count. */
+const NO_LIMIT = 2 ** 31 - 1
+
+/** Where there are snapshots, in order. */
+export const listSnapshots = async (
+  database: Database,
+  executionId: string,
+): Promise<readonly { readonly position: number; readonly bytes: number }[]> => {
+  const { rows } = await database.query<{ position: number; bytes: number }>({
+    name: 'list-snapshots',
+    text: 'select position, length(state) as bytes from noetl.snapshot where execution_id = $1 order by position',
+    values: [executionId],
+  })
+  return rows
 }
 
 export const writeSnapshot = async (

@@ -11,9 +11,11 @@ import type { Clock } from './clock.ts'
 import { type HeldCommand, leaseKey } from './held-command.ts'
 import type { Log } from './log.ts'
 
-/** A lease outlives this many missed heartbeats, less one. */
+/** A lease outlives at least this many missed heartbeats, less one. */
 const BEATS_PER_LEASE = 4
 const DEFAULT_LEASE_MS = 60_000
+/** A worker across the network learns of a cancelled command by its heartbeat: that must not take long. */
+const LONGEST_INTERVAL_MS = 5_000
 
 export interface HeartbeatOptions {
   readonly controlPlane: ControlPlane
@@ -36,7 +38,8 @@ export interface Heartbeat {
 
 export const createHeartbeat = (options: HeartbeatOptions): Heartbeat => {
   const { controlPlane, workerId, clock, log, held, onGone } = options
-  const intervalMs = (): number => (options.leaseMs?.() ?? DEFAULT_LEASE_MS) / BEATS_PER_LEASE
+  const intervalMs = (): number =>
+    Math.min(LONGEST_INTERVAL_MS, (options.leaseMs?.() ?? DEFAULT_LEASE_MS) / BEATS_PER_LEASE)
   let ticking = false
   let beating = false
   let askedAgain = false

@@ -24,6 +24,13 @@ export const holdCommand = (command: LeasedCommand, instant: boolean): HeldComma
   startedAt: 0,
 })
 
+/** What a log line says about a command. */
+export const commandFacts = ({ executionId, commandId, step }: LeasedCommand) => ({
+  execution_id: executionId,
+  command_id: commandId,
+  step,
+})
+
 export const leaseKey = ({ executionId, eventId, leaseToken }: LeasedCommand): LeaseKey => ({
   executionId,
   eventId,

@@ -18,6 +18,7 @@ export interface LeaseLoopOptions {
   readonly controlPlane: ControlPlane
   readonly workerId: string
   readonly pool: string
+  readonly capabilities: readonly string[]
   readonly clock: Clock
   readonly log: Log
   /** How many commands there is room for now. */
@@ -33,7 +34,7 @@ export interface LeaseLoop {
 }
 
 export const createLeaseLoop = (options: LeaseLoopOptions): LeaseLoop => {
-  const { controlPlane, workerId, pool, clock, log, room, take } = options
+  const { controlPlane, workerId, pool, capabilities, clock, log, room, take } = options
   const stopping = new AbortController()
   let open: Promise<void> | null = null
   let cancelPause: (() => void) | null = null
@@ -53,6 +54,7 @@ export const createLeaseLoop = (options: LeaseLoopOptions): LeaseLoop => {
       const commands = await controlPlane.lease({
         workerId,
         pool,
+        capabilities,
         max,
         waitMs: WAIT_MS,
         signal: stopping.signal,

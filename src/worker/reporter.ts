@@ -10,7 +10,7 @@ import type { CommandReport, ControlPlane } from '../contract/command.ts'
 import { type ProblemCode, ProblemError } from '../contract/problem.ts'
 import { backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
-import type { HeldCommand } from './held-command.ts'
+import { commandFacts, type HeldCommand } from './held-command.ts'
 import type { Log } from './log.ts'
 
 export interface ReporterOptions {
@@ -45,7 +45,14 @@ const isAnswer = (error: unknown, failures: number): error is ProblemError =>
   (error.code !== 'internal' || failures >= MOST_STUMBLES)
 
 const refusedReport = (report: CommandReport, problem: ProblemError): CommandReport => {
-  const { data: _data, contextUpdates: _updates, stdout: _stdout, stderr: _stderr, ...facts } = report
+  const {
+    data: _data,
+    large: _large,
+    contextUpdates: _updates,
+    stdout: _stdout,
+    stderr: _stderr,
+    ...facts
+  } = report
   return {
     ...facts,
     outcome: 'error',
@@ -75,7 +82,7 @@ export const createReporter = (options: ReporterOptions): Reporter => {
       return
     }
     const answered = (status: 'ok' | 'lost'): void => {
-      if (status === 'lost') log.warn({ command: held.key }, 'lease was lost, result dropped')
+      if (status === 'lost') log.warn(commandFacts(held.command), 'lease was lost, result dropped')
       onOver(held)
     }
     answer.then(answered, (error: unknown) => refused(held, report, failures, error))
@@ -83,7 +90,7 @@ export const createReporter = (options: ReporterOptions): Reporter => {
 
   const refused = (held: HeldCommand, report: CommandReport, failures: number, error: unknown): void => {
     if (isAnswer(error, failures)) {
-      log.error({ err: error, command: held.key }, 'report was refused')
+      log.error({ err: error, ...commandFacts(held.command) }, 'report was refused')
       if (REPLACEABLE.has(error.code) && report.error?.code !== 'REPORT_REFUSED') {
         send(held, refusedReport(report, error), 0)
       } else {
@@ -91,7 +98,10 @@ export const createReporter = (options: ReporterOptions): Reporter => {
       }
       return
     }
-    log.warn({ err: error, command: held.key, failures: failures + 1 }, 'cannot report, trying again')
+    log.warn(
+      { err: error, ...commandFacts(held.command), failures: failures + 1 },
+      'cannot report, trying again',
+    )
     const retry = (): void => {
       cancel()
       waiting.delete(held)

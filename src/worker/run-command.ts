@@ -53,6 +53,8 @@ export interface CommandRunnerOptions {
   readonly credentials?: CredentialSource
   /** Task runs after which a pipeline is taken for one that never ends. */
   readonly maxTaskRuns?: number
+  /** Spreads the waits between tries; chance when not given. */
+  readonly random?: () => number
   /** Live output of running tools. */
   readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
 }
@@ -91,6 +93,7 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
   const log = options.log ?? silentLog
   const maxTaskRuns = options.maxTaskRuns ?? DEFAULT_TASK_RUNS
   const credentials = options.credentials ?? noCredentials
+  const random = options.random ?? Math.random
 
   const prepare = (command: LeasedCommand, keychain?: View): Prepared => {
     const { tool_config: toolConfig } = command.context
@@ -125,7 +128,9 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
       return result instanceof Promise ? result.catch(failed) : result
     }
     const limitMs = timeLimitMs(config, command.meta)
-    return withTimeLimit({ limitMs, signal, clock }, (inner) => tool.run({ ...whole, signal: inner }))
+    return withTimeLimit({ limitMs, signal, clock }, (inner) =>
+      tool.run({ ...whole, takesLarge: true, signal: inner }),
+    )
   }
 
   const runTool = (
@@ -161,6 +166,7 @@ export const createCommandRunner = (options: CommandRunnerOptions): CommandRunne
           onOutput,
           maxTaskRuns,
           aside,
+          random,
           ...hiding,
         })
       const limitMs = timeLimitMs(NO_CONFIG, command.meta)

@@ -16,7 +16,7 @@ export const timeoutFailure = (limitMs: number): ToolFailure =>
   new ToolFailure({
     kind: 'timeout',
     code: 'TIMEOUT',
-    message: `Timed out after ${limitMs / 1000} seconds`,
+    message: `Timed out after ${limitMs / 1000} ${limitMs === 1000 ? 'second' : 'seconds'}`,
     retryable: true,
   })
 

@@ -44,7 +44,12 @@ const createFakeControlPlane = () => {
       released.push(...given.map((lease) => lease.eventId))
       return Promise.resolve()
     },
+    announce: () => Promise.resolve(),
+    farewell: () => Promise.resolve(),
+    output: () => Promise.resolve(),
     credential: () => Promise.resolve(null),
+    keychainRecipe: () => Promise.resolve(null),
+    keepKeychain: () => Promise.resolve(),
     startPlaybook: () => Promise.reject(new Error('not asked for')),
     awaitPlaybook: () => Promise.resolve(null),
     result: () => Promise.resolve(null),
@@ -211,16 +216,16 @@ describe('leasing', () => {
 })
 
 describe('heartbeats', () => {
-  test('one call every 15 seconds for all that is held, none when nothing is', async () => {
+  test('one call every 5 seconds for all that is held, none when nothing is', async () => {
     const { worker, calls, heartbeats, advance, timerCount } = setUp(1)
     const commands = [byHand('a'), byHand('b')]
     worker.accept(commands)
-    await advance(15_000)
+    await advance(5_000)
     expect(heartbeats).toEqual([commands.map((command) => command.eventId)])
     calls[0]?.finish(done)
     await settle()
     calls[1]?.finish(done)
-    await advance(15_000)
+    await advance(5_000)
     expect(heartbeats.length).toBe(1)
     expect(timerCount()).toBe(0)
   })

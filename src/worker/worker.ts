@@ -15,14 +15,19 @@ import { randomUUID } from 'node:crypto'
 import type { CommandReport, ControlPlane, LeasedCommand } from '../contract/command.ts'
 import { type Clock, within } from './clock.ts'
 import { createCredentialSource } from './credentials/credential-source.ts'
+import { createSecretProviders } from './credentials/providers/providers.ts'
+import { createRecipeResolver } from './credentials/recipe/resolve-recipe.ts'
+import { NO_SECRET_SETTINGS, type SecretSettings } from './credentials/secret-settings.ts'
 import { createHeartbeat } from './heartbeat.ts'
-import { heldKey, type HeldCommand, holdCommand } from './held-command.ts'
+import { commandFacts, heldKey, type HeldCommand, holdCommand } from './held-command.ts'
 import { createLeaseLoop } from './lease-loop.ts'
 import type { Log } from './log.ts'
+import { createOutputSender } from './output-sender.ts'
 import { createRelease } from './release.ts'
 import { createReporter } from './reporter.ts'
 import { createCommandRunner } from './run-command.ts'
 import { createSlots } from './slots.ts'
+import { toolCapability } from '../engine/requirements.ts'
 import { ToolFailure } from './tool-failure.ts'
 import type { ToolResult } from './tool.ts'
 import type { ToolRegistry } from './tools/registry.ts'
@@ -32,6 +37,8 @@ export interface WorkerOptions {
   readonly tools: ToolRegistry
   readonly workerId: string
   readonly pool: string
+  /** What this worker can do besides having its tools, such as `gpu`. */
+  readonly capabilities?: readonly string[]
   readonly slots: number
   readonly log: Log
   readonly clock: Clock
@@ -39,6 +46,8 @@ export interface WorkerOptions {
   readonly leaseMs?: () => number
   /** Task runs after which a pipeline is taken for one that never ends; a million when not given. */
   readonly maxTaskRuns?: number
+  /** Where this worker may look for secrets besides the control plane; nowhere when not given. */
+  readonly secrets?: SecretSettings
   /** Live output of running tools. */
   readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
 }
@@ -81,10 +90,27 @@ const reportOf = (
   ...result,
 })
 
+/** Everything that work may ask of a worker. */
+export const workerCapabilities = (
+  tools: ToolRegistry,
+  others: readonly string[] = [],
+): readonly string[] => [...tools.kinds.map(toolCapability), ...others]
+
 export const createWorker = (options: WorkerOptions): Worker => {
   const { controlPlane, workerId, pool, log, clock } = options
-  const credentials = createCredentialSource({ controlPlane, clock })
-  const runner = createCommandRunner({ ...options, credentials, uuid: randomUUID })
+  const providers = createSecretProviders(options.secrets ?? NO_SECRET_SETTINGS)
+  const resolve = createRecipeResolver({ providers, now: () => clock.now() })
+  const credentials = createCredentialSource({ controlPlane, clock, resolve, log })
+  const output = createOutputSender({ controlPlane, workerId, clock, log })
+  const runner = createCommandRunner({
+    ...options,
+    credentials,
+    uuid: randomUUID,
+    onOutput(command, stream, text) {
+      output.write(command, stream, text)
+      options.onOutput?.(command, stream, text)
+    },
+  })
   const held = new Map<string, HeldCommand>()
   let started = false
   let stopping = false
@@ -113,7 +139,10 @@ export const createWorker = (options: WorkerOptions): Worker => {
     },
     leave(entry, result) {
       const durationMs = Math.round((clock.elapsed() - entry.startedAt) * 1000) / 1000
-      reporter.deliver(entry, reportOf(entry.command, workerId, result, durationMs))
+      const report = reportOf(entry.command, workerId, result, durationMs)
+      const printed = output.finish(entry.command)
+      if (printed === undefined) reporter.deliver(entry, report)
+      else void printed.then(() => reporter.deliver(entry, report))
     },
   })
   const freeSlots = (): number => (stopping ? 0 : slots.free())
@@ -132,7 +161,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     held,
     leaseMs: options.leaseMs,
     onGone(entry, status) {
-      log.warn({ command: entry.key, step: entry.command.step, status }, 'command aborted')
+      log.warn({ ...commandFacts(entry.command), status }, 'command aborted')
       abandon(entry, abortReason(status.toUpperCase(), `The command was ${status}`))
       reporter.wake()
     },
@@ -166,6 +195,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     controlPlane,
     workerId,
     pool,
+    capabilities: workerCapabilities(options.tools, options.capabilities),
     clock,
     log,
     room: () => (reporter.failing() > 0 ? 0 : freeSlots()),
@@ -186,6 +216,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
 
     const aborted = [...held.values()].filter((entry) => !entry.abandoned)
     for (const entry of aborted) abandon(entry, abortReason('WORKER_SHUTDOWN', 'The worker is shutting down'))
+    output.giveUp()
     reporter.wake()
     await within(clock, ABORT_GRACE_MS, idle())
     // Only now, with the tools dead: somebody else may start the same work the moment it is handed back.

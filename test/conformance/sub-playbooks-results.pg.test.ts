@@ -122,6 +122,16 @@ test('case 110: the artifact tool loads what a reference stands for', async () =
   expect(data('read')).toEqual([1200, 7])
 })
 
+test('case 110b: the artifact tool stores what it is given, however small, and its reference leads there', async () => {
+  const { error, data, executionId } = await run(`
+    - { step: start, tool: { kind: artifact, action: put, input: { data: { n: 41, items: [1, 2] } } }, next: load }
+    - { step: load, tool: { kind: artifact, action: get, input: { result_ref: "{{ start._ref }}" } }, next: read }
+    - { step: read, tool: { kind: noop, result: ["{{ load.n + 1 }}", "{{ start.items }}", "{{ start._ref }}"] } }`)
+  expect(error).toBeNull()
+  const ref = expect.stringContaining(`noetl://execution/${executionId}/result/start/`)
+  expect(data('read')).toEqual([42, [1, 2], ref])
+})
+
 const DIGEST = 'a1'.repeat(32)
 
 test('case 111 (as settled: masked by whole words of the name): all values survive to the next step, only session_token is masked in answers', async () => {

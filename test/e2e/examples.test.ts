@@ -1,7 +1,9 @@
-/** Every example runs and gives what its comments promise. */
+/**
+ * The first examples as a user runs them: by the command, against a server of its own. The others are run in test/examples.
+ */
 import { globSync } from 'node:fs'
-import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { documentedAnswer } from '../examples/documented-answers.ts'
 import type { Server } from './noetl-process.ts'
 import { noetl, REPOSITORY, startServer, temporaryDirectory } from './noetl-process.ts'
 
@@ -42,6 +44,8 @@ const CASES: readonly (readonly [example: string, flags: readonly string[], resu
   ['loop', ['--set', 'texts=["one", "two two", "three"]'], { texts: 3, words: 4, longest: 'three' }],
   ['error-handling', [], { paid: false, reason: 'ValueError: 250 is more than the balance of 100' }],
   ['error-handling', ['--set', 'amount=80'], { paid: true, left: 20 }],
+  ['invoice', [], 'invoice for order 1: 119'],
+  ['invoices', [], { orders: [1, 2], tax: 29, failed: 1 }],
   ['counter-cycle', [], { value: 32, rounds: 5 }],
   ['counter-cycle', ['--set', 'goal=100'], { value: 128, rounds: 7 }],
 ]
@@ -62,10 +66,17 @@ describe('examples', () => {
     expect(steps[0]).toMatchObject({ step: 'start', status: 'handled' })
   })
 
-  test('none is forgotten here', () => {
-    const files = globSync('*.yaml', { cwd: join(REPOSITORY, 'examples') }).map((file) =>
-      file.replace(/\.yaml$/, ''),
-    )
-    expect(new Set(CASES.map(([example]) => example))).toEqual(new Set(files))
+  test.each(CASES.filter(([, flags]) => flags.length === 0))(
+    '%s is described as it is',
+    (example, _flags, result) => {
+      expect(documentedAnswer(example)).toEqual(result)
+    },
+  )
+
+  test('all are valid, without warnings, however many files are checked at once', async () => {
+    const files = globSync('examples/*.yaml', { cwd: REPOSITORY })
+    const { exitCode, stdout, stderr } = await noetl(['validate', ...files, '--json'])
+    expect([exitCode, stderr]).toEqual([0, ''])
+    expect(stdout).not.toContain('warning')
   })
 })

@@ -1,13 +1,21 @@
 /** `noetl up` as people meet it: the first start, the second one, what is in its way, and how it ends. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { processesOn } from '../support/embedded-postgres.ts'
 import type { Finished, Server } from './noetl-process.ts'
-import { createGate, noetl, startNoetl, startServer, temporaryDirectory, until } from './noetl-process.ts'
+import {
+  createGate,
+  noetl,
+  REPOSITORY,
+  startNoetl,
+  startServer,
+  temporaryDirectory,
+  until,
+} from './noetl-process.ts'
 
 describe('the first start', () => {
   const dataDir = temporaryDirectory()
@@ -38,10 +46,12 @@ describe('the first start', () => {
   })
 
   test('registers every example', async () => {
-    await server.printed(/Registered 6 examples/)
+    const files = globSync('examples/*.yaml', { cwd: REPOSITORY })
+    await server.printed(new RegExp(`Registered ${files.length} examples`))
     const answer = await fetch(`${server.url}/api/catalog/list`, { method: 'POST' })
     const { entries } = (await answer.json()) as { entries: { path: string }[] }
-    expect(entries.map((entry) => entry.path)).toContain('examples/fan-out-join')
+    const paths = new Set(entries.map((entry) => entry.path))
+    expect(paths).toEqual(new Set(files.map((file) => file.replace('.yaml', ''))))
   })
 
   test('a second server on the same directory is refused, with the place of the first', async () => {

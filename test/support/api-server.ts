@@ -2,6 +2,8 @@
 import { createWallet } from '../../src/lib/envelope.ts'
 import { parseJson } from '../../src/lib/exact-json.ts'
 import { createApp } from '../../src/server/app.ts'
+import type { Metrics } from '../../src/server/metrics/metrics.ts'
+import { describeAnswers } from './described-answers.ts'
 import type { Response, TestServer } from './server.ts'
 import { startServer } from './server.ts'
 
@@ -13,6 +15,7 @@ export interface ApiServerOptions {
   readonly key?: Buffer | null
   readonly previousKeys?: readonly Buffer[]
   readonly internalToken?: string | null
+  readonly metrics?: Metrics
 }
 
 /** Another face of a test server, with keys of its own. */
@@ -20,7 +23,7 @@ export const withKeys = (
   server: TestServer,
   options: ApiServerOptions = {},
 ): Pick<TestServer, 'send' | 'get' | 'post'> & { close(): Promise<void> } => {
-  const { key = TEST_KEY, previousKeys = [], internalToken = INTERNAL_TOKEN } = options
+  const { key = TEST_KEY, previousKeys = [], internalToken = INTERNAL_TOKEN, metrics } = options
   const { signal } = new AbortController()
   const { core, leases } = server
   const app = createApp({
@@ -29,13 +32,16 @@ export const withKeys = (
     version: '0.0.0-test',
     closing: signal,
     internalToken,
+    ...(metrics ? { metrics } : {}),
     ...(key ? { wallet: createWallet(key, previousKeys) } : {}),
   })
+  const answers = describeAnswers(app)
   const send: TestServer['send'] = async (method, path, body, headers = {}) => {
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const payload =
       body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
     const answer = await app.inject({ method, url: path, headers: { ...type, ...headers }, ...payload })
+    answers.verify()
     return {
       status: answer.statusCode,
       body: bodyOf(answer.body),

@@ -12,7 +12,7 @@ import type { Timers } from '../../src/server/timers.ts'
 import { createTimers } from '../../src/server/timers.ts'
 import type { ExecutionRow } from '../../src/store/executions.ts'
 import { readExecution } from '../../src/store/executions.ts'
-import { expireLeases, historyProblems, readLog, stuckExecutions } from './history.ts'
+import { expireLeases, historyProblems, readLog, storedDifferences, stuckExecutions } from './history.ts'
 import type { ScriptedWorker } from './scripted-worker.ts'
 import { createScriptedWorker } from './scripted-worker.ts'
 import type { TestServer } from './server.ts'
@@ -134,7 +134,7 @@ export const createFamily = (server: TestServer): Family => {
       const found = await Promise.all(
         (await ids('true', [])).map((id) => historyProblems(core.shards.of(id), id)),
       )
-      return [...found.flat(), ...(await stuckExecutions(databases))]
+      return [...found.flat(), ...(await stuckExecutions(databases)), ...(await storedDifferences(core))]
     },
   }
 }

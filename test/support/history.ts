@@ -6,6 +6,7 @@ import { encodeState } from '../../src/engine/snapshot.ts'
 import { createState } from '../../src/engine/state.ts'
 import type { State } from '../../src/engine/state.ts'
 import { evolve } from '../../src/engine/evolve.ts'
+import { examinePage } from '../../src/server/history/doctor.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readEvents } from '../../src/store/events.ts'
 import { executionsWithoutCause, readExecution } from '../../src/store/executions.ts'
@@ -48,7 +49,9 @@ const logProblems = (events: readonly EventRecord[]): readonly string[] => {
   for (const [index, event] of events.entries()) {
     if (event.position !== index + 1) problems.push(`position ${event.position} at place ${index + 1}`)
   }
-  const terminal = events.filter((event) => terminalStatusOf(event.eventType) !== null)
+  // An execution that was opened again ends again.
+  const opened = events.findLastIndex((event) => event.eventType === EVENT.reopened)
+  const terminal = events.slice(opened + 1).filter((event) => terminalStatusOf(event.eventType) !== null)
   if (terminal.length > 1) problems.push(`${terminal.length} terminal events`)
   const ids = new Set(events.map((event) => event.eventId))
   if (ids.size !== events.length) problems.push(`${events.length - ids.size} repeated event ids`)
@@ -127,6 +130,19 @@ const commandProblems = async (
 /** Executions that nothing moves; there must never be one. */
 export const stuckExecutions = async (databases: readonly Database[]): Promise<readonly string[]> =>
   (await Promise.all(databases.map((database) => executionsWithoutCause(database, 100)))).flat()
+
+/** What is stored and is not what the logs say, over all executions; there must never be anything. */
+export const storedDifferences = async (
+  core: Parameters<typeof examinePage>[0],
+): Promise<readonly string[]> => {
+  const found: string[] = []
+  for (let after: string | null = null; ;) {
+    const page: Awaited<ReturnType<typeof examinePage>> = await examinePage(core, { after, limit: 500 })
+    found.push(...page.differences.map((difference) => JSON.stringify(difference)))
+    if (page.next === null) return found
+    after = page.next
+  }
+}
 
 /** Ends every lease now, as if its holder had been silent for long enough. */
 export const expireLeases = async (databases: readonly Database[]): Promise<void> => {

@@ -4,7 +4,7 @@
  * 1. Registering, executing and asking go over HTTP, as users do it; the log is then read from the store.
  * 2. Every run that ended has a sound history: the log without gaps, one terminal event, the row equal to the fold.
  * 3. A run that does not end fails its test with the log so far; no execution of a file may be left without a cause to
- *    go on.
+ *    go on, and what is stored of all of them is what their logs say.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import type { State } from '../../src/engine/state.ts'
 import { createState } from '../../src/engine/state.ts'
 import { parseJson } from '../../src/lib/exact-json.ts'
 import { silentLog } from '../../src/worker/log.ts'
-import { historyProblems, readLog, stuckExecutions } from './history.ts'
+import { historyProblems, readLog, storedDifferences, stuckExecutions } from './history.ts'
 import type { TestDatabase } from './postgres.ts'
 import { createTestDatabase } from './postgres.ts'
 import { textOf } from './server.ts'
@@ -142,10 +142,12 @@ export const useProduct = (): Product => {
   })
   afterAll(async () => {
     const stuck = await stuckExecutions(stack.core.shards.all)
+    const differences = await storedDifferences(stack.core)
     await stack.stop()
     await database.drop()
     rmSync(dataDir, { recursive: true, force: true })
     expect(stuck).toEqual([])
+    expect(differences).toEqual([])
   })
 
   const send = async (path: string, init?: RequestInit): Promise<Answer> => {
@@ -207,8 +209,13 @@ const settings = (url: string, dataDir: string) =>
     port: 0,
     dataDir,
     slots: 8,
+    capabilities: [],
     databaseUrls: [url],
     machineId: 7,
+    machineIdGiven: true,
+    otlp: null,
+    metrics: true,
+    rawSql: false,
     encryptionKey: TEST_KEY,
     previousEncryptionKey: null,
     internalToken: null,

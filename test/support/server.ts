@@ -2,6 +2,7 @@
  * A control plane for tests: core, leases, reaper and HTTP face on test databases, without ports and without
  * background services. Several of them may work on the same databases, as in a cluster.
  */
+import type { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createMemoryDispatcher } from '../../src/dispatch/memory.ts'
 import type { Json, JsonObject } from '../../src/contract/json.ts'
 import { parseJson } from '../../src/lib/exact-json.ts'
@@ -11,6 +12,7 @@ import { createApp } from '../../src/server/app.ts'
 import type { Core, CoreOptions } from '../../src/server/core.ts'
 import { createCore } from '../../src/server/core.ts'
 import type { Leases } from '../../src/server/leases.ts'
+import type { Metrics } from '../../src/server/metrics/metrics.ts'
 import { createLeases } from '../../src/server/leases.ts'
 import { createPlaybooks } from '../../src/server/playbooks.ts'
 import type { Reaper } from '../../src/server/reaper.ts'
@@ -20,6 +22,7 @@ import { openDatabase } from '../../src/store/database.ts'
 import { ensurePartitions } from '../../src/store/partitions.ts'
 import { createShards } from '../../src/store/shards.ts'
 import { silentLog } from '../../src/worker/log.ts'
+import { describeAnswers } from './described-answers.ts'
 
 export const testSealer = createSealer(Buffer.alloc(32, 7))
 
@@ -57,9 +60,13 @@ export interface TestServer {
 
 export interface TestServerOptions extends Pick<
   CoreOptions,
-  'limits' | 'cachedExecutions' | 'leaseSeconds' | 'resultBytesAtHand'
+  'limits' | 'cachedExecutions' | 'leaseSeconds' | 'resultBytesAtHand' | 'mirror'
 > {
   readonly machineId?: number
+  /** Wake-ups that reach other servers; the server closes it. */
+  readonly dispatcher?: Dispatcher
+  readonly metrics?: Metrics
+  readonly rawSql?: boolean
 }
 
 let machines = 0
@@ -68,7 +75,13 @@ export const startServer = async (
   urls: readonly string[],
   options: TestServerOptions = {},
 ): Promise<TestServer> => {
-  const { machineId = (machines += 1) % 1024, ...coreOptions } = options
+  const {
+    machineId = (machines += 1) % 1024,
+    dispatcher = createMemoryDispatcher(),
+    metrics,
+    rawSql = false,
+    ...coreOptions
+  } = options
   const databases = urls.map((url) => openDatabase({ url, maxConnections: 6, onError: () => undefined }))
   for (const database of databases) await ensurePartitions(database, new Date())
   const shards = createShards(databases)
@@ -77,20 +90,30 @@ export const startServer = async (
     shards,
     sealer: testSealer,
     playbooks: createPlaybooks(shards.cluster),
-    dispatcher: createMemoryDispatcher(),
+    dispatcher,
     nextId: createSnowflake({ machineId, now: Date.now }),
     now: () => new Date(),
     log: silentLog,
+    ...(metrics ? { instruments: metrics.instruments } : {}),
   })
   const leases = createLeases(core)
   const closing = new AbortController()
-  const app = createApp({ core, leases, version: '0.0.0-test', closing: closing.signal })
+  const app = createApp({
+    core,
+    leases,
+    version: '0.0.0-test',
+    closing: closing.signal,
+    rawSql,
+    ...(metrics ? { metrics } : {}),
+  })
+  const answers = describeAnswers(app)
 
   const send: TestServer['send'] = async (method, path, body, headers = {}) => {
     const payload =
       body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
     const type = body === undefined ? {} : { 'content-type': 'application/json' }
     const answer = await app.inject({ method, url: path, headers: { ...type, ...headers }, ...payload })
+    answers.verify()
     return {
       status: answer.statusCode,
       body: bodyOf(answer.body),

@@ -12,6 +12,7 @@ interface Needed {
 
 const NEEDED: readonly Needed[] = [
   { program: 'python3', debianPackage: 'python3', reason: 'python steps run in it' },
+  { program: 'nats-server', debianPackage: 'nats-server', reason: 'the tool nats talks to one' },
 ]
 
 const isThere = (program: string): boolean =>

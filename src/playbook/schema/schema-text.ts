@@ -27,7 +27,8 @@ const printObject = (entries: readonly (readonly [string, Json])[], indent: stri
   return `{\n${lines.join(',\n')}\n${indent}}`
 }
 
-const isFlat = (value: Json): boolean => !isObject(value) && (!isList(value) || value.every(isFlat))
+const isFlat = (value: Json): boolean =>
+  isObject(value) ? Object.keys(value).length === 0 : !isList(value) || value.every(isFlat)
 
 const inline = (value: Json): string =>
   isList(value) ? `[${value.map(inline).join(', ')}]` : JSON.stringify(value)

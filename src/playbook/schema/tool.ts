@@ -2,16 +2,17 @@
 /**
  * Tool blocks: one tool, a pipeline of tasks, and the reusable tools of the workbook.
  *
- * 1. `kind` decides which parameters an editor offers. Parameters themselves are free: tools check them when they run.
+ * 1. `kind` decides which parameters an editor offers; both come from the declarations of the tools. Other parameters are free.
  * 2. A reference to the workbook keeps only its name and input, so nothing else of it is checked.
  * 3. Explicit rules hide `eval`, and `eval` hides `retry`; what is hidden is not checked.
  */
-import { TOOL_KINDS } from '../kinds.ts'
-import { KIND_NOTES } from './kind-notes.ts'
-import type { KindNotes } from './kind-field.ts'
+import { TOOL_DECLARATIONS } from '../../contract/tools/all.ts'
+import { COMMON_FIELDS } from '../../contract/tools/tool-declaration.ts'
+import type { ToolDeclaration } from '../../contract/tools/tool-declaration.ts'
 import { OPTIONAL_MAPPING, TEXT, TEXT_LIST, about, at, gives, legacy, optionalList, ref } from './parts.ts'
 import type { Schema } from './parts.ts'
 import { output } from './step.ts'
+import { fieldSchemas } from './tool-field.ts'
 
 const toolKind: Schema = {
   ...about(
@@ -19,8 +20,8 @@ const toolKind: Schema = {
     'What runs: an HTTP request, a SQL statement, Python code, another playbook, …',
     'http',
   ),
-  enum: TOOL_KINDS,
-  enumDescriptions: TOOL_KINDS.map((kind) => KIND_NOTES[kind].description),
+  enum: TOOL_DECLARATIONS.map(({ kind }) => kind),
+  enumDescriptions: TOOL_DECLARATIONS.map(({ description }) => description),
 }
 
 const isKind = (kind: string): Schema => at(['kind'], { const: kind })
@@ -36,28 +37,13 @@ const common: Readonly<Record<string, Schema>> = {
   name: about('Name', 'Name of the task in a list of tasks; templates and jumps refer to it.', 'fetch'),
   input: inputWords,
   args: { ...inputWords, ...legacy('Write input') },
-  auth: about(
-    'Credential',
-    'Name of a stored credential or of a keychain entry. The worker looks it up when the tool runs.',
-    'pg_main',
-    '{{ workload.pg_auth }}',
-  ),
-  credential: { ...about('Credential', 'Another name for auth.', 'pg_main'), ...legacy('Write auth') },
-  timeout: about('Time limit', 'Seconds, or a duration such as 5m. Passing it is an error.', 30, '5m'),
-  timeout_seconds: about('Time limit', 'Seconds the tool may take.', 30),
+  ...fieldSchemas(COMMON_FIELDS),
   set: about('Variables to write', 'Written after the task ran: {ctx.name: value}. output is its data.', {
     'ctx.total': '{{ output.total }}',
   }),
   spec: about('Options', 'policy: {rules: […]} decides what happens after the task.', {
     policy: { rules: [{ when: "{{ output.status == 'error' }}", then: { do: 'retry', attempts: 3 } }] },
   }),
-  output: about('Output', 'Which fields of a large result stay readable: {output_select: […]}.', {
-    output_select: ['id'],
-  }),
-  output_select: about('Selected fields', 'Top-level fields of a large result that stay readable.', [
-    'id',
-    'count',
-  ]),
   retry: about('Retry', 'Short for one rule: run again after an error.', {
     max_attempts: 3,
     backoff_seconds: 2,
@@ -85,9 +71,9 @@ const checkedTool: Schema = {
 }
 
 /** The parameters of one kind, offered where that kind is written. */
-const parametersOf = (kind: string, { title, description, fields }: KindNotes): Schema => ({
+const parametersOf = ({ kind, title, description, fields }: ToolDeclaration): Schema => ({
   if: isKind(kind),
-  then: { title, description, properties: fields },
+  then: { title, description, properties: fieldSchemas(fields) },
 })
 
 /** A tool block wherever it stands. Older playbooks put its kind and parameters below `spec`. */
@@ -106,7 +92,7 @@ const toolBlock: Schema = {
       then: { required: ['name'], properties: { name: TEXT } },
       else: checkedTool,
     },
-    ...TOOL_KINDS.map((kind) => parametersOf(kind, KIND_NOTES[kind])),
+    ...TOOL_DECLARATIONS.map(parametersOf),
   ],
 }
 

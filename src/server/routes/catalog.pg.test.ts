@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { CatalogEntry, CatalogPage, Registered } from '../../contract/api-catalog.ts'
 import { chain, single } from '../../../test/support/playbooks.ts'
 import { useServer } from '../../../test/support/server-file.ts'
 import { textOf } from '../../../test/support/server.ts'
@@ -20,6 +21,7 @@ describe('registering', () => {
         warnings: [],
       },
     })
+    expect(Registered.parse(first.body)).toEqual(first.body)
     expect(first.body['catalog_id']).toMatch(/^\d+$/)
     expect(first.text).toContain(`"catalog_id":"${textOf(first.body['catalog_id'])}"`)
     expect((await register({ content: single('team/first') })).body['version']).toBe(2)
@@ -70,6 +72,7 @@ describe('registering', () => {
     ['a document without metadata', 'kind: Credential\n'],
     ['a document without a name', 'kind: Credential\nmetadata: { labels: {} }\n'],
     ['a path that the database cannot hold', 'kind: Credential\nmetadata: { name: "a\\0b" }\n'],
+    ['a path that no index can hold', `kind: Credential\nmetadata: { name: ${'a'.repeat(513)} }\n`],
   ])('refuses %s with 422', async (_name, content) => {
     expect(await register({ content })).toMatchObject({ status: 422, body: { code: 'invalid', status: 422 } })
   })
@@ -90,6 +93,15 @@ describe('registering', () => {
     { content: 'kind: x', resource_type: 7 },
   ])('refuses the body %j', async (body) => {
     expect((await register(body)).status).toBe(422)
+  })
+
+  test('of one path by many at once gives each a version of its own', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => register({ content: single('team/raced') })),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
+    const versions = answers.map(({ body }) => Number(body['version'])).sort((a, b) => a - b)
+    expect(versions).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
   })
 
   test('writes nothing when it refuses', async () => {
@@ -113,6 +125,7 @@ describe('looking up', () => {
       payload: null,
       meta: null,
     })
+    expect(CatalogEntry.parse(first.body)).toEqual(first.body)
     expect(Object.keys(first.body)).toEqual([
       'catalog_id',
       'path',
@@ -164,5 +177,106 @@ describe('looking up', () => {
       entries: [],
     })
     expect((await server().post('/api/catalog/list', { resource_type: 1 })).status).toBe(422)
+  })
+})
+
+describe('lists', () => {
+  type Entry = { path: string; version: number; catalog_id: string; archived_at?: string | null }
+  const list = async (body: object): Promise<{ entries: readonly Entry[]; next_cursor?: string | null }> => {
+    const answer = await server().post('/api/catalog/list', body)
+    expect(answer.status).toBe(200)
+    expect(CatalogPage.safeParse(answer.body).error).toBeUndefined()
+    return answer.body as never
+  }
+  const names = ({ entries }: { entries: readonly Entry[] }): readonly string[] =>
+    entries.map(({ path, version }) => `${path} ${version}`)
+
+  test('take a part of the path, the newest version only, and pages', async () => {
+    for (const path of ['pages/a', 'pages/b', 'pages/a', 'pages/c']) await server().register(single(path))
+    const here = { path: 'PAGES/' }
+    expect(names(await list(here))).toEqual(['pages/c 1', 'pages/a 2', 'pages/b 1', 'pages/a 1'])
+    expect(await list(here)).not.toHaveProperty('next_cursor')
+    expect(names(await list({ ...here, latest: true }))).toEqual(['pages/c 1', 'pages/a 2', 'pages/b 1'])
+    const first = await list({ ...here, limit: 3 })
+    expect(names(first)).toEqual(['pages/c 1', 'pages/a 2', 'pages/b 1'])
+    expect(first.next_cursor).toBe(first.entries[2]?.catalog_id)
+    await server().register(single('pages/d'))
+    const second = await list({ ...here, limit: 3, cursor: first.next_cursor })
+    expect(second).toMatchObject({ entries: [{ path: 'pages/a', version: 1 }], next_cursor: null })
+    expect(await list({ path: 'no/such', limit: 1 })).toEqual({ entries: [], next_cursor: null })
+    expect((await list({ limit: 100_000 })).entries.length).toBeLessThanOrEqual(500)
+  })
+
+  test('without a limit have everything, however much that is (rule 1)', async () => {
+    const { core } = server()
+    const before = (await list({})).entries.length
+    await core.shards.cluster.query(
+      `insert into noetl.catalog (catalog_id, path, version, kind, content)
+       select n, 'many/' || n, 1, 'many', 'text' from generate_series(1, 450) n`,
+    )
+    const { entries } = await list({ resource_type: 'Many' })
+    expect(new Set(entries.map(({ path }) => path)).size).toBe(450)
+    expect(entries.map(({ path }) => path)[0]).toBe('many/450')
+    expect((await list({})).entries).toHaveLength(before + 450)
+  })
+
+  test('show archived versions when asked to', async () => {
+    await server().register(single('shown/archived'))
+    await server().execute('shown/archived')
+    await server().post('/api/catalog/delete', { path: 'shown/archived' })
+    expect(await list({ path: 'shown/archived' })).toEqual({ entries: [] })
+    const { entries } = await list({ path: 'shown/archived', include_archived: true })
+    expect(entries).toEqual([expect.objectContaining({ archived_at: expect.stringMatching(/Z$/) as string })])
+    expect((await list({ path: 'pages/b', include_archived: true })).entries[0]?.archived_at).toBeNull()
+  })
+
+  test('of agents have what says so in its metadata', async () => {
+    const agent = (path: string, metadata: string): string =>
+      single(path).replace(`path: ${path}`, `path: ${path}, ${metadata}`)
+    await server().register(agent('agents/old', 'agent: true, capabilities: [review]'))
+    await server().register(agent('agents/release', 'agent: true, capabilities: [review, release]'))
+    await server().register(agent('agents/old', 'agent: true, capabilities: [review, 7]'))
+    await server().register(agent('agents/not', 'agent: false, capabilities: [review]'))
+    const agents = async (body: object) =>
+      names((await server().post('/api/catalog/agents/list', body)).body as never)
+    expect(await agents({ path: 'agents/' })).toEqual(['agents/old 2', 'agents/release 1'])
+    expect(await agents({ capabilities: ['review', 'release'] })).toEqual(['agents/release 1'])
+    expect(await agents({ capability: 'review', path: 'old' })).toEqual(['agents/old 2'])
+    expect(await agents({ capability: 'cooking' })).toEqual([])
+    expect(names(await list({ agent_only: true, path: 'agents/old' }))).toEqual([
+      'agents/old 2',
+      'agents/old 1',
+    ])
+    expect((await server().post('/api/catalog/agents/list', { capabilities: 'x' })).status).toBe(422)
+  })
+
+  test('of paths have each path once', async () => {
+    for (const method of ['GET', 'POST'] as const) {
+      const { status, body } = await server().send(method, '/api/catalog/list/Playbook')
+      const paths = body as unknown as string[]
+      expect(status).toBe(200)
+      expect(paths.slice(0, 2)).toEqual(['agents/not', 'agents/old'])
+      expect(new Set(paths).size).toBe(paths.length)
+    }
+    expect((await server().get('/api/catalog/list/nothing')).body).toEqual([])
+  })
+
+  test.each([
+    { limit: 0 },
+    { limit: 1.5 },
+    { limit: '5' },
+    { cursor: 'x' },
+    { cursor: 1.5 },
+    { latest: 'yes' },
+    { include_archived: 1 },
+    { path: 7 },
+    { path: '\u0000' },
+    { capabilities: [1] },
+    [[]],
+  ])('are refused for %j', async (body) => {
+    expect(await server().post('/api/catalog/list', body)).toMatchObject({
+      status: 422,
+      body: { code: 'invalid' },
+    })
   })
 })

@@ -1,4 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import {
+  ClaimAnswer,
+  CommandAnswer,
+  HeartbeatAnswer,
+  HeartbeatListAnswer,
+  LeaseAnswer,
+  ReleaseAnswer,
+} from '../../contract/answers-commands.ts'
 import { ClaimRequest, HeartbeatRequest, LeaseListRequest, LeaseRequest } from '../../contract/api.ts'
 import type { LeasedCommand } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
@@ -6,74 +14,159 @@ import { rawInteger } from '../../lib/exact-json.ts'
 import { readCommand } from '../../store/commands.ts'
 import { findFirst } from '../../store/shards.ts'
 import type { ServerContext } from '../app.ts'
-import { check, goneSignal, pathId } from '../http.ts'
+import { goneSignal, pathId } from '../http.ts'
 import { readIssued, toLeasedCommand } from '../leased-command.ts'
 import type { Leased } from '../leases.ts'
+import { route } from '../route.ts'
+
+const tag = 'commands'
+const access = 'worker'
 
 export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: ServerContext): void => {
-  app.post('/api/commands/lease', async (request, reply) => {
-    const { worker_id, pool, max, wait_ms } = check(LeaseRequest, request.body)
-    const signal = goneSignal(reply, closing)
-    const commands = await leases.lease({ workerId: worker_id, pool, max, waitMs: wait_ms, signal })
-    if (signal.aborted && commands.length > 0) {
-      // Nobody hears the answer: another worker may have them at once.
-      await leases.release(commands)
-      return { commands: [] }
-    }
-    return {
-      commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: core.leaseSeconds })),
-    }
-  })
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/commands/lease',
+      name: 'leaseCommands',
+      tag,
+      access,
+      summary: 'Take work, waiting for it if there is none',
+      description:
+        'Every command comes with a lease, which ends unless it is kept by heartbeats. A caller that goes away while it waits gets nothing.',
+      body: LeaseRequest,
+      answer: LeaseAnswer,
+    },
+    async ({ reply, body: { worker_id, pool, capabilities, max, wait_ms } }) => {
+      const signal = goneSignal(reply, closing)
+      const wanted = { workerId: worker_id, pool, capabilities, max, waitMs: wait_ms }
+      const commands = await leases.lease({ ...wanted, signal })
+      if (signal.aborted && commands.length > 0) {
+        // Nobody hears the answer: another worker may have them at once.
+        await leases.release(commands)
+        return { commands: [] }
+      }
+      return {
+        commands: commands.map((command) => ({ ...claimAnswer(command), lease_seconds: core.leaseSeconds })),
+      }
+    },
+  )
 
-  app.post('/api/commands/heartbeat', async (request) => {
-    const { worker_id, leases: held } = check(LeaseListRequest, request.body)
-    const statuses = await leases.heartbeat(worker_id, held.map(toLeaseKey))
-    return { statuses }
-  })
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/commands/heartbeat',
+      name: 'keepLeases',
+      tag,
+      access,
+      summary: 'Keep several leases',
+      description:
+        'One status per lease, in the same order: `ok`, `cancelled` (stop working), or `lost` (somebody else has it).',
+      body: LeaseListRequest,
+      answer: HeartbeatListAnswer,
+    },
+    async ({ body: { worker_id, leases: held } }) => {
+      const statuses = await leases.heartbeat(worker_id, held.map(toLeaseKey))
+      return { statuses }
+    },
+  )
 
-  app.post('/api/commands/release', async (request) => {
-    const { leases: held } = check(LeaseListRequest, request.body)
-    await leases.release(held.map(toLeaseKey))
-    return { status: 'ok' }
-  })
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/commands/release',
+      name: 'releaseLeases',
+      tag,
+      access,
+      summary: 'Give back work that was not begun',
+      body: LeaseListRequest,
+      answer: ReleaseAnswer,
+      problems: ['not_found'],
+    },
+    async ({ body: { leases: held } }) => {
+      await leases.release(held.map(toLeaseKey))
+      return { status: 'ok' }
+    },
+  )
 
-  app.get('/api/commands/:event_id', async (request) => {
-    const eventId = pathId(request, 'event_id')
-    const command = await findFirst(core.shards, async (database) => {
-      const row = await readCommand(database, eventId)
-      const issued = row && (await readIssued(core, database, row))
-      return (
-        issued &&
-        toLeasedCommand(issued, {
-          commandId: row.command_id,
-          leaseToken: row.lease_token,
-          attempt: Math.max(1, row.attempt),
-        })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/commands/:event_id',
+      name: 'getCommand',
+      tag,
+      access,
+      summary: 'Read a command without taking it',
+      answer: CommandAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request }) => {
+      const eventId = pathId(request, 'event_id')
+      const command = await findFirst(core.shards, async (database) => {
+        const row = await readCommand(database, eventId)
+        const issued = row && (await readIssued(core, database, row))
+        return (
+          issued &&
+          toLeasedCommand(issued, {
+            commandId: row.command_id,
+            leaseToken: row.lease_token,
+            attempt: Math.max(1, row.attempt),
+          })
+        )
+      })
+      if (!command) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
+      return commandAnswer(command)
+    },
+  )
+
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/commands/:event_id/claim',
+      name: 'claimCommand',
+      tag,
+      access,
+      summary: 'Take this command',
+      description: 'Claiming again by the same worker answers the same lease.',
+      body: ClaimRequest,
+      answer: ClaimAnswer,
+      problems: ['not_found', 'conflict', 'already_terminal'],
+    },
+    async ({ request, body: { worker_id } }) =>
+      claimAnswer(await leases.claim(pathId(request, 'event_id'), worker_id)),
+  )
+
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/commands/:event_id/heartbeat',
+      name: 'keepLease',
+      tag,
+      access,
+      summary: 'Keep one lease',
+      body: HeartbeatRequest,
+      answer: HeartbeatAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request, body: { worker_id, lease_token } }) => {
+      const eventId = pathId(request, 'event_id')
+      const executionId = await findFirst(
+        core.shards,
+        async (database) => (await readCommand(database, eventId))?.execution_id ?? null,
       )
-    })
-    if (!command) throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
-    return commandAnswer(command)
-  })
-
-  app.post('/api/commands/:event_id/claim', async (request) => {
-    const { worker_id } = check(ClaimRequest, request.body)
-    return claimAnswer(await leases.claim(pathId(request, 'event_id'), worker_id))
-  })
-
-  app.post('/api/commands/:event_id/heartbeat', async (request) => {
-    const eventId = pathId(request, 'event_id')
-    const { worker_id, lease_token } = check(HeartbeatRequest, request.body)
-    const executionId = await findFirst(
-      core.shards,
-      async (database) => (await readCommand(database, eventId))?.execution_id ?? null,
-    )
-    if (executionId === null)
-      throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
-    const [status = 'lost'] = await leases.heartbeat(worker_id, [
-      { executionId, eventId, leaseToken: lease_token },
-    ])
-    return { status }
-  })
+      if (executionId === null)
+        throw new ProblemError('not_found', `command.issued event not found: ${eventId}`)
+      const [status = 'lost'] = await leases.heartbeat(worker_id, [
+        { executionId, eventId, leaseToken: lease_token },
+      ])
+      return { status }
+    },
+  )
 }
 
 const toLeaseKey = (lease: { execution_id: string; event_id: string; lease_token: string }) => ({

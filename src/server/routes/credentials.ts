@@ -3,6 +3,12 @@
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
+  CredentialAnswer,
+  CredentialDeletedAnswer,
+  CredentialListAnswer,
+  SealedCredentialAnswer,
+} from '../../contract/answers-secrets.ts'
+import {
   CredentialListQuery,
   CredentialQuery,
   CredentialRequest,
@@ -23,8 +29,10 @@ import { readRuntime } from '../../store/runtimes.ts'
 import type { ServerContext } from '../app.ts'
 import { credentialAnswer, credentialText, lookUpCredential } from '../credential-lookup.ts'
 import { schemaProblems } from '../credential-schema.ts'
-import { check } from '../http.ts'
+import { route } from '../route.ts'
 import { maySeeSecrets, needWallet, refuseSecrets } from '../secret-access.ts'
+
+const tag = 'credentials'
 
 const identifierOf = (request: FastifyRequest): string =>
   (request.params as { identifier: string }).identifier
@@ -36,87 +44,155 @@ export const credentialRoutes = (app: FastifyInstance, { core, wallet }: ServerC
   const { shards, nextId } = core
   const { cluster } = shards
 
-  app.post('/api/credentials', async (request) => {
-    const { name, type, data, schema, meta, tags, description } = check(CredentialRequest, request.body)
-    const problems = schema ? schemaProblems(data, schema) : []
-    if (problems.length > 0)
-      throw new ProblemError(
-        'bad_request',
-        `Credential '${name}' does not fit its schema: ${problems.join('; ')}`,
-      )
-    const row = await upsertCredential(cluster, {
-      id: nextId(),
-      name,
-      type: type === '' ? 'generic' : type,
-      dataEncrypted: needWallet(wallet).seal(exactJson(data)),
-      schema: schema ? storableJson(schema) : null,
-      meta: meta ? storableJson(meta) : null,
-      tags: tags ?? null,
-      description: description ?? null,
-    })
-    return credentialAnswer(row)
-  })
-
-  app.get('/api/credentials', async (request) => {
-    const { type, q } = check(CredentialListQuery, request.query)
-    const rows = await listCredentials(cluster, { type, text: q })
-    const filter = { ...(type === null ? {} : { type }), ...(q === null ? {} : { q }) }
-    return {
-      items: rows.map((row) => credentialAnswer(row)),
-      ...(Object.keys(filter).length === 0 ? {} : { filter }),
-    }
-  })
-
-  app.get('/api/credentials/:identifier', async (request, reply) => {
-    const identifier = identifierOf(request)
-    const query = check(CredentialQuery, request.query)
-    if (!query.include_data) {
-      const row = await findCredential(cluster, identifier, parseId(identifier))
-      if (!row) throw notFound(identifier)
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/credentials',
+      name: 'putCredential',
+      tag,
+      access: 'operator',
+      summary: 'Store or replace a credential',
+      description: 'Its data is sealed before it is stored and is not part of the answer.',
+      body: CredentialRequest,
+      answer: CredentialAnswer,
+      problems: ['bad_request'],
+    },
+    async ({ body: { name, type, data, schema, meta, tags, description } }) => {
+      const problems = schema ? schemaProblems(data, schema) : []
+      if (problems.length > 0)
+        throw new ProblemError(
+          'bad_request',
+          `Credential '${name}' does not fit its schema: ${problems.join('; ')}`,
+        )
+      const row = await upsertCredential(cluster, {
+        id: nextId(),
+        name,
+        type: type === '' ? 'generic' : type,
+        dataEncrypted: needWallet(wallet).seal(exactJson(data)),
+        schema: schema ? storableJson(schema) : null,
+        meta: meta ? storableJson(meta) : null,
+        tags: tags ?? null,
+        description: description ?? null,
+      })
       return credentialAnswer(row)
-    }
-    if (!maySeeSecrets(request)) return refuseSecrets(reply)
-    const found = await lookUpCredential(shards, needWallet(wallet), {
-      identifier,
-      executionId: query.execution_id ?? null,
-      parentExecutionId: query.parent_execution_id ?? null,
-    })
-    if (!found) throw notFound(identifier)
-    return found
-  })
+    },
+  )
 
-  app.get('/api/credentials/:identifier/sealed', async (request, reply) => {
-    const identifier = identifierOf(request)
-    const { worker_id, execution_id, parent_execution_id } = check(SealedQuery, request.query)
-    if (worker_id === null) throw new ProblemError('bad_request', 'worker_id is required')
-    if (!maySeeSecrets(request)) return refuseSecrets(reply)
-    const worker = await readRuntime(cluster, 'worker_pool', worker_id)
-    if (!worker) throw new ProblemError('bad_request', `Worker '${worker_id}' is not registered`)
-    const announced = isObject(worker.runtime) ? worker.runtime['worker_public_key'] : null
-    if (typeof announced !== 'string')
-      throw new ProblemError('bad_request', `Worker '${worker_id}' announced no public key`)
-    const receiver = parsePublicKey(announced)
-    if (!receiver)
-      throw new ProblemError(
-        'bad_request',
-        `The public key of worker '${worker_id}' is not base64 of 32 bytes`,
-      )
-    const found = await lookUpCredential(shards, needWallet(wallet), {
-      identifier,
-      executionId: execution_id ?? null,
-      parentExecutionId: parent_execution_id ?? null,
-    })
-    if (!found) throw notFound(identifier)
-    const box = sealTo(receiver, credentialText(found))
-    if (!box)
-      throw new ProblemError('bad_request', `The public key of worker '${worker_id}' is not a safe one`)
-    return box
-  })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/credentials',
+      name: 'listCredentials',
+      tag,
+      access: 'viewer',
+      summary: 'List credentials without their data',
+      query: CredentialListQuery,
+      answer: CredentialListAnswer,
+    },
+    async ({ query: { type, q } }) => {
+      const rows = await listCredentials(cluster, { type, text: q })
+      const filter = { ...(type === null ? {} : { type }), ...(q === null ? {} : { q }) }
+      return {
+        items: rows.map((row) => credentialAnswer(row)),
+        ...(Object.keys(filter).length === 0 ? {} : { filter }),
+      }
+    },
+  )
 
-  app.delete('/api/credentials/:identifier', async (request) => {
-    const identifier = identifierOf(request)
-    const id = await deleteCredential(cluster, identifier, parseId(identifier))
-    if (id === null) throw notFound(identifier)
-    return { message: 'Credential deleted successfully', id }
-  })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/credentials/:identifier',
+      name: 'getCredential',
+      tag,
+      access: 'viewer',
+      summary: 'Read a credential by name or id',
+      description:
+        'With `include_data` also its secret data, for workers and admins only. A name that is not stored may then be one of the keychain of the execution.',
+      query: CredentialQuery,
+      answer: CredentialAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request, reply, query }) => {
+      const identifier = identifierOf(request)
+      if (!query.include_data) {
+        const row = await findCredential(cluster, identifier, parseId(identifier))
+        if (!row) throw notFound(identifier)
+        return credentialAnswer(row)
+      }
+      if (!maySeeSecrets(request)) return refuseSecrets(reply)
+      const found = await lookUpCredential(shards, needWallet(wallet), {
+        identifier,
+        executionId: query.execution_id ?? null,
+        parentExecutionId: query.parent_execution_id ?? null,
+      })
+      if (!found) throw notFound(identifier)
+      return found
+    },
+  )
+
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/credentials/:identifier/sealed',
+      name: 'getSealedCredential',
+      tag,
+      access: 'worker',
+      summary: 'Read a credential encrypted for one worker',
+      description: 'Encrypted to the public key that the worker announced when it registered.',
+      query: SealedQuery,
+      answer: SealedCredentialAnswer,
+      problems: ['bad_request', 'not_found'],
+    },
+    async ({ request, reply, query: { worker_id, execution_id, parent_execution_id } }) => {
+      const identifier = identifierOf(request)
+      if (worker_id === null) throw new ProblemError('bad_request', 'worker_id is required')
+      if (!maySeeSecrets(request)) return refuseSecrets(reply)
+      const worker = await readRuntime(cluster, 'worker_pool', worker_id)
+      if (!worker) throw new ProblemError('bad_request', `Worker '${worker_id}' is not registered`)
+      const announced = isObject(worker.runtime) ? worker.runtime['worker_public_key'] : null
+      if (typeof announced !== 'string')
+        throw new ProblemError('bad_request', `Worker '${worker_id}' announced no public key`)
+      const receiver = parsePublicKey(announced)
+      if (!receiver)
+        throw new ProblemError(
+          'bad_request',
+          `The public key of worker '${worker_id}' is not base64 of 32 bytes`,
+        )
+      const found = await lookUpCredential(shards, needWallet(wallet), {
+        identifier,
+        executionId: execution_id ?? null,
+        parentExecutionId: parent_execution_id ?? null,
+      })
+      if (!found) throw notFound(identifier)
+      const box = sealTo(receiver, credentialText(found))
+      if (!box)
+        throw new ProblemError('bad_request', `The public key of worker '${worker_id}' is not a safe one`)
+      return box
+    },
+  )
+
+  route(
+    app,
+    {
+      method: 'DELETE',
+      url: '/api/credentials/:identifier',
+      name: 'deleteCredential',
+      tag,
+      access: 'operator',
+      summary: 'Delete a credential',
+      answer: CredentialDeletedAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request }) => {
+      const identifier = identifierOf(request)
+      const id = await deleteCredential(cluster, identifier, parseId(identifier))
+      if (id === null) throw notFound(identifier)
+      return { message: 'Credential deleted successfully', id }
+    },
+  )
 }

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { chain, loopOver, single } from '../../../test/support/playbooks.ts'
 import { useServer } from '../../../test/support/server-file.ts'
 import { textOf } from '../../../test/support/server.ts'
+import type { Json } from '../../contract/json.ts'
+import { readEvents } from '../../store/events.ts'
 import { listExecutions } from '../../store/executions.ts'
 
 const server = useServer()
@@ -44,11 +46,11 @@ describe('starting', () => {
     expect(details.map(({ body }) => body['version'])).toEqual([1, 1, 2, 2])
   })
 
-  test('overlays the defaults of the playbook by the payload, under either name', async () => {
+  test('overlays the defaults of the playbook by the payload, under any of its names', async () => {
     await server().register(
       `${HEADER.replace('PATH', 'go/payload')}workload: { a: 1, b: { c: 2 } }\nworkflow:\n  - step: start\n    tool: { kind: python, code: x }\n`,
     )
-    for (const name of ['payload', 'workload']) {
+    for (const name of ['payload', 'workload', 'args']) {
       const { body } = await execute({
         path: 'go/payload',
         [name]: { b: 3, z: 'new', big: '9223372036854775807' },
@@ -60,6 +62,10 @@ describe('starting', () => {
       status: 422,
       body: { error: "'payload' and its other name 'workload' are both given; send one" },
     })
+    // Clients that fill both mean the payload.
+    const { body } = await execute({ path: 'go/payload', workload: { a: 5 }, args: { a: 6 } })
+    const { body: both } = await server().get(`/api/executions/${textOf(body['execution_id'])}`)
+    expect(both['workload']).toEqual({ a: 5, b: { c: 2 } })
   })
 
   test('hides secrets of the payload in every answer', async () => {
@@ -203,5 +209,42 @@ describe('refusing to start', () => {
       error: body['error'],
     })
     expect(body['error']).toMatch(/^Orchestrator evaluate failed: /)
+  })
+})
+
+describe('the trace of the caller', () => {
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  const other = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const recorded = async (given: Json | undefined): Promise<unknown> => {
+    const id = textOf(given)
+    const [first] = await readEvents(server().core.shards.of(id), id, { limit: 1 })
+    return first?.meta['trace']
+  }
+  const start = async (body: object, headers: Record<string, string>, path = '') => {
+    await server().register(single('go/traced'))
+    return (await server().send('POST', `/api/execute${path}`, JSON.stringify(body), headers)).body
+  }
+
+  test('comes with the standard headers', async () => {
+    const { execution_id } = await start({ path: 'go/traced' }, { traceparent, tracestate: 'a=1' })
+    expect(await recorded(execution_id)).toEqual({ traceparent, tracestate: 'a=1' })
+  })
+
+  test('in the body wins over the headers', async () => {
+    const trace = { traceparent: other }
+    const { execution_id } = await start({ path: 'go/traced', trace }, { traceparent, tracestate: 'a=1' })
+    expect(await recorded(execution_id)).toEqual(trace)
+  })
+
+  test('that is not valid is ignored', async () => {
+    const { execution_id } = await start({ path: 'go/traced' }, { traceparent: 'nonsense' })
+    expect(await recorded(execution_id)).toBeUndefined()
+  })
+
+  test('is that of every item of a batch that has none of its own', async () => {
+    const executions = [{ path: 'go/traced' }, { path: 'go/traced', trace: { traceparent: other } }]
+    const { results } = await start({ executions }, { traceparent }, '/batch')
+    const ids = (results as { execution_id: string }[]).map(({ execution_id }) => execution_id)
+    expect(await Promise.all(ids.map(recorded))).toEqual([{ traceparent }, { traceparent: other }])
   })
 })

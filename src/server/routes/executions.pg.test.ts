@@ -1,9 +1,18 @@
 import { describe, expect, test } from 'vitest'
+import {
+  CancellationCheckAnswer,
+  ExecutionDetailAnswer,
+  ExecutionList,
+  ExecutionResultAnswer,
+  ExecutionStatusAnswer,
+} from '../../contract/api-executions.ts'
 import type { JsonObject } from '../../contract/json.ts'
+import { anAppend, nextTestId } from '../../../test/support/appends.ts'
 import { chain, single } from '../../../test/support/playbooks.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
 import { useServer } from '../../../test/support/server-file.ts'
-import { textOf } from '../../../test/support/server.ts'
+import { testSealer, textOf } from '../../../test/support/server.ts'
+import { createAppender } from '../../store/appender.ts'
 
 const server = useServer()
 const get = (path: string) => server().get(`/api/executions${path}`)
@@ -41,10 +50,20 @@ describe('the list', () => {
         status: 'RUNNING',
         started_at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
         completed_at: null,
+        start_time: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+        end_time: null,
+        duration_seconds: expect.any(Number) as number,
+        duration_human: expect.stringMatching(/s$/) as string,
+        progress: 0,
         event_count: 3,
+        parent_execution_id: null,
+        origin_execution_id: null,
+        origin_event: null,
+        current_step: 'start',
         error: null,
       },
     ])
+    expect(ExecutionList.parse(body)).toEqual(body)
     expect(text).toContain(`"execution_id":${id},"catalog_id":${catalogId},`)
   })
 
@@ -65,6 +84,58 @@ describe('the list', () => {
     expect(await ids(`?catalog_id=${catalogId}&offset=1&limit=1`)).toEqual([b])
     expect(await ids(`?${here}&limit=100000`)).toHaveLength(4)
     expect(await ids('?path=no/such/path')).toEqual([])
+    expect(await ids(`?search=${path.toUpperCase()}`)).toEqual([c, b, a, id])
+    expect(await ids(`?search=${b}`)).toEqual([b])
+    expect(await ids(`?search=${String(b).slice(0, 8)}&${here}&status=FAILED`)).toEqual([c])
+    expect(await ids(`?${here}&catalog_id=${catalogId}&status=FAILED`)).toEqual([c])
+    expect(await ids(`?catalog_id=${catalogId}&path=`)).toHaveLength(4)
+  })
+
+  test('is cut by time', async () => {
+    const { id, catalogId } = await started()
+    const [item] = (await get(`?catalog_id=${catalogId}`)).body as unknown as [JsonObject]
+    const startedAt = textOf(item['started_at'])
+    const later = new Date(Date.parse(startedAt) + 1).toISOString()
+    const here = `?catalog_id=${catalogId}`
+    expect(await ids(`${here}&started_after=${startedAt}`)).toEqual([id])
+    expect(await ids(`${here}&started_after=${later}`)).toEqual([])
+    expect(await ids(`${here}&started_before=${startedAt}`)).toEqual([])
+    expect(await ids(`${here}&started_before=${later}`)).toEqual([id])
+    const shifted = encodeURIComponent(startedAt.replace('Z', '+00:00'))
+    expect(await ids(`${here}&started_after=${shifted}`)).toEqual([id])
+  })
+
+  test('goes on behind a cursor, whatever starts meanwhile', async () => {
+    const { path, id, catalogId } = await started()
+    const more = [id]
+    for (let count = 0; count < 4; count += 1) more.unshift(await server().execute(path))
+    const first = await get(`?catalog_id=${catalogId}&limit=2`)
+    const cursor = textOf(first.headers['x-next-cursor'] as string)
+    expect(cursor).toBe(more[1])
+    expect(first.headers['link']).toBe(
+      `</api/executions?catalog_id=${catalogId}&limit=2&cursor=${cursor}>; rel="next"`,
+    )
+    await server().execute(path)
+    expect(await ids(`?catalog_id=${catalogId}&limit=2&cursor=${cursor}`)).toEqual([more[2], more[3]])
+    const last = await get(`?catalog_id=${catalogId}&limit=1&cursor=${more[3]}`)
+    expect(last.body).toMatchObject([{ execution_id: id }])
+    expect(last.headers).not.toHaveProperty('x-next-cursor')
+    expect(last.headers).not.toHaveProperty('link')
+  })
+
+  test('has numbered pages, too', async () => {
+    const { path, id, catalogId } = await started()
+    const more = [id]
+    for (let count = 0; count < 4; count += 1) more.unshift(await server().execute(path))
+    const here = `?catalog_id=${catalogId}`
+    expect(await ids(`${here}&page=1&page_size=2`)).toEqual(more.slice(0, 2))
+    expect(await ids(`${here}&page=3&page_size=2`)).toEqual(more.slice(4))
+    expect(await ids(`${here}&page=2`)).toEqual([])
+    expect(await ids(`${here}&page_size=3`)).toEqual(more.slice(0, 3))
+    const { headers } = await get(`${here}&page=2&page_size=2`)
+    expect(headers['link']).toBe(
+      `</api/executions?catalog_id=${catalogId}&page_size=2&cursor=${more[3]}>; rel="next"`,
+    )
   })
 
   test.each([
@@ -78,6 +149,19 @@ describe('the list', () => {
     'parent_execution_id=1.5',
     'path=a&path=b',
     'path=%00',
+    'search=%00',
+    'search=x&path=y',
+    'cursor=x',
+    'cursor=1&offset=1',
+    'cursor=1&page=1',
+    'page=1&offset=1',
+    'page=0',
+    'page_size=0',
+    'page=2000&page_size=100',
+    'offset=100001',
+    'started_after=yesterday',
+    'started_before=2026-01-01',
+    'started_after=2026-13-01T00:00:00Z',
   ])('refuses ?%s', async (query) => {
     expect(await get(`?${query}`)).toMatchObject({ status: 422, body: { status: 422, code: 'invalid' } })
   })
@@ -114,6 +198,58 @@ describe('one execution', () => {
     expect(body['event_count']).toBe(events.length)
     expect(body['completed_at']).toBe(events.at(-1)?.['created_at'])
     expect(text).toContain(`"event_id":${textOf(events[0]?.['event_id'])},`)
+    expect(body).toMatchObject({
+      pagination: {
+        page: 1,
+        page_size: 2000,
+        total_events: 12,
+        total_pages: 1,
+        has_next: false,
+        has_prev: false,
+        truncated: false,
+      },
+      events_endpoint: `/api/executions/${id}/events`,
+      progress: 100,
+      end_time: body['completed_at'],
+    })
+    expect(ExecutionDetailAnswer.safeParse(body).error).toBeUndefined()
+  })
+
+  test('in detail shows the page of events that is asked for', async () => {
+    const { id } = await finished(2)
+    const positions = async (query: string): Promise<unknown> => {
+      const { body } = await get(`/${id}?${query}`)
+      return (body['events'] as JsonObject[]).map((event) => event['position'])
+    }
+    expect(await positions('page=1&page_size=5')).toEqual([8, 9, 10, 11, 12])
+    expect(await positions('page=3&page_size=5')).toEqual([1, 2])
+    expect(await positions('page=4&page_size=5')).toEqual([])
+    expect(await positions('include_events=false')).toEqual([])
+    expect(await positions('event_type=command.completed')).toEqual([5, 10])
+    expect(await positions('event_type=command.completed,step.exit&page=2&page_size=3')).toEqual([5])
+    expect((await get(`/${id}?page=2&page_size=5`)).body['pagination']).toEqual({
+      page: 2,
+      page_size: 5,
+      total_events: 12,
+      total_pages: 3,
+      has_next: true,
+      has_prev: true,
+      truncated: false,
+    })
+    expect((await get(`/${id}?include_events=false`)).body).toMatchObject({
+      workload: {},
+      pagination: { total_events: 12 },
+    })
+    const all = (await get(`/${id}`)).body['events'] as JsonObject[]
+    expect(await positions(`since_event_id=${textOf(all[8]?.['event_id'])}`)).toEqual([10, 11, 12])
+    for (const query of [
+      'page=0',
+      'page_size=0',
+      'page_size=5001',
+      'since_event_id=x',
+      'include_events=perhaps',
+    ])
+      expect((await get(`/${id}?${query}`)).status).toBe(422)
   })
 
   test('gives its events by the page', async () => {
@@ -129,7 +265,7 @@ describe('one execution', () => {
   })
 
   test('tells status and progress, the same in every answer', async () => {
-    const { id } = await started(3)
+    const { id, path } = await started(3)
     const worker = createScriptedWorker(server(), 'w1')
     expect((await get(`/${id}/status`)).body).toEqual({
       execution_id: id,
@@ -139,8 +275,17 @@ describe('one execution', () => {
       is_cancelled: false,
       completed: false,
       failed: false,
+      completion_inferred: false,
+      completed_steps: [],
+      variables: {},
+      path,
+      start_time: expect.stringMatching(/Z$/) as string,
+      end_time: null,
+      duration_seconds: expect.any(Number) as number,
+      duration_human: expect.stringMatching(/s$/) as string,
       error: null,
     })
+    await server().post(`/api/vars/${id}`, { variables: { region: 'north', api_key: 'hidden' } })
     for (let [command] = await worker.lease(); command; [command] = await worker.lease())
       await worker.complete(command)
     const { body } = await get(`/${id}/status`)
@@ -149,11 +294,32 @@ describe('one execution', () => {
       current_step: 's3',
       completed: true,
       progress: { total_steps: 3, completed_steps: 3, running_steps: 0, failed_steps: 0 },
+      completed_steps: ['start', 's2', 's3'],
+      variables: { region: 'north', api_key: '[REDACTED]' },
+      end_time: (await get(`/${id}`)).body['completed_at'],
     })
+    expect(ExecutionStatusAnswer.parse(body)).toEqual(body)
     expect((await get(`/${id}`)).body['status']).toBe('COMPLETED')
     expect((await get('?limit=100')).body).toEqual(
       expect.arrayContaining([expect.objectContaining({ execution_id: id, status: 'COMPLETED' })]),
     )
+  })
+
+  test('that came from elsewhere without an end says that its end is inferred', async () => {
+    const [open, closed] = [nextTestId(), nextTestId()]
+    const appender = createAppender({ database: server().core.shards.cluster, sealer: testSealer })
+    const over = { execution: { status: 'COMPLETED' as const } }
+    await appender.append(anAppend(open, 0, [{ eventType: 'step.exit' }], over))
+    await appender.append(anAppend(closed, 0, [{ eventType: 'playbook.completed' }], over))
+    await server().core.shards.cluster.query(
+      'update noetl.execution set imported = true where execution_id = any ($1::bigint[])',
+      [[open, closed]],
+    )
+    expect((await get(`/${open}/status`)).body).toMatchObject({ completed: true, completion_inferred: true })
+    expect((await get(`/${closed}/status`)).body).toMatchObject({
+      completed: true,
+      completion_inferred: false,
+    })
   })
 
   test('that failed names the step and the error', async () => {
@@ -184,80 +350,50 @@ describe('one execution', () => {
   })
 })
 
-describe('cancelling', () => {
-  test('ends the execution, its commands and the reason for all to see', async () => {
+describe('whether it was cancelled', () => {
+  test('is told for every execution, also for one that does not exist', async () => {
     const { id } = await started()
-    const { status, body, text } = await post(`/${id}/cancel`, { reason: 'not needed', cascade: true })
-    expect({ status, body }).toEqual({
+    const running = await get(`/${id}/cancellation-check`)
+    expect(running).toMatchObject({
       status: 200,
       body: {
         execution_id: id,
-        status: 'cancelled',
-        message: 'Execution cancellation requested',
-        cancelled_executions: [id],
+        is_cancelled: false,
+        status: 'RUNNING',
+        event_type: 'command.issued',
+        cancelled: false,
+        completed: false,
+        failed: false,
       },
     })
-    expect(text).toContain(`"execution_id":${id}`)
-    expect((await get(`/${id}/status`)).body).toMatchObject({
-      status: 'CANCELLED',
-      is_cancelled: true,
-      error: 'not needed',
-    })
-    const events = (await get(`/${id}`)).body['events'] as JsonObject[]
-    expect(events.at(-1)).toMatchObject({
-      event_type: 'playbook_cancelled',
-      status: 'CANCELLED',
-      meta: { reason: 'not needed' },
-    })
-    expect(await createScriptedWorker(server(), 'w1').lease()).toEqual([])
-  })
-
-  test('needs no body', async () => {
-    const { id } = await started()
-    expect((await server().send('POST', `/api/executions/${id}/cancel`)).status).toBe(200)
-  })
-
-  test('of a finished execution is refused', async () => {
-    const { id } = await finished(2)
-    expect(await post(`/${id}/cancel`, {})).toMatchObject({
-      status: 422,
-      body: { error: 'Cannot cancel execution in COMPLETED state', code: 'invalid' },
-    })
-  })
-
-  test.each([{ reason: 5 }, { cascade: 'yes' }])('refuses the body %j', async (body) => {
-    const { id } = await started()
-    expect((await post(`/${id}/cancel`, body)).status).toBe(422)
-    expect((await get(`/${id}/status`)).body['status']).toBe('RUNNING')
+    expect(CancellationCheckAnswer.parse(running.body)).toEqual(running.body)
     await post(`/${id}/cancel`, {})
+    expect((await get(`/${id}/cancellation-check`)).body).toMatchObject({
+      is_cancelled: true,
+      cancelled: true,
+      status: 'CANCELLED',
+      event_type: 'playbook_cancelled',
+    })
+    expect(await get('/77/cancellation-check')).toMatchObject({
+      status: 200,
+      body: { execution_id: 77, is_cancelled: false, status: null, event_type: null },
+    })
+    expect((await get('/x/cancellation-check')).status).toBe(400)
   })
 })
 
-describe('finalizing', () => {
-  test.each(['COMPLETED', 'FAILED'])('as %s ends the execution', async (word) => {
-    const { id } = await started()
-    expect((await post(`/${id}/finalize`, { status: word, error: 'by hand' })).body).toEqual({
-      execution_id: id,
-      status: word,
-      message: `Execution finalized with status: ${word}`,
-    })
-    expect((await get(`/${id}/status`)).body).toMatchObject({ status: word, error: 'by hand' })
-    expect(await createScriptedWorker(server(), 'w1').lease()).toEqual([])
-  })
-
-  test('looks at the word first, then at the execution, then at its state', async () => {
-    expect(await post('/77/finalize', { status: 'DONE' })).toMatchObject({
-      status: 422,
-      body: { error: 'Invalid finalization status: DONE' },
-    })
-    expect((await post('/77/finalize', { status: 'CANCELLED' })).status).toBe(422)
-    expect((await post('/77/finalize', {})).status).toBe(422)
-    expect((await post('/77/finalize', { status: 'FAILED' })).status).toBe(404)
+describe('its result', () => {
+  test('is that of the last step, or of the one that is asked for', async () => {
     const { id } = await finished(2)
-    expect(await post(`/${id}/finalize`, { status: 'FAILED' })).toMatchObject({
-      status: 409,
-      body: { code: 'conflict' },
+    const { status, body } = await get(`/${id}/result`)
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { execution_id: id, status: 'COMPLETED', error: null },
     })
-    expect((await post(`/${id}/finalize`, { status: 'DONE' })).status).toBe(422)
+    expect(ExecutionResultAnswer.parse(body)).toEqual(body)
+    expect((await get(`/${id}/result?step=start&wait_ms=10&include_secrets=true`)).status).toBe(200)
+    expect((await get('/77/result')).status).toBe(404)
+    for (const query of ['wait_ms=-1', 'wait_ms=60001', 'include_secrets=perhaps'])
+      expect((await get(`/${id}/result?${query}`)).status).toBe(422)
   })
 })

@@ -1,180 +1,248 @@
+/**
+ * Looking at executions.
+ *
+ * 1. Every answer comes from the row of the execution and a bounded stretch of its log.
+ */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { z } from 'zod'
-import { CancelRequest, FinalizeRequest } from '../../contract/api.ts'
-import type { EventRecord } from '../../contract/event.ts'
-import { idSchema } from '../../contract/ids.ts'
+import {
+  CancellationCheckAnswer,
+  ExecutionDetailAnswer,
+  ExecutionDetailQuery,
+  ExecutionList,
+  ExecutionListQuery,
+  ExecutionResultAnswer,
+  ExecutionResultQuery,
+  ExecutionStatusAnswer,
+  NEWEST_EVENTS,
+} from '../../contract/api-executions.ts'
+import { terminalStatusOf } from '../../contract/event.ts'
 import { isObject } from '../../contract/json.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import { redact } from '../../contract/sensitive.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
-import { readEvents, readNewestEvents } from '../../store/events.ts'
+import { readCompletedSteps, readEventAt } from '../../store/events.ts'
 import type { ExecutionRow } from '../../store/executions.ts'
-import { listExecutions, readExecution } from '../../store/executions.ts'
+import { readExecution } from '../../store/executions.ts'
+import type { Shards } from '../../store/shards.ts'
+import { listVariables } from '../../store/variables.ts'
 import type { ServerContext } from '../app.ts'
-import { cancelExecution } from '../cancel.ts'
-import { check, goneSignal, pathId } from '../http.ts'
+import { pageOfEvents } from '../event-pages.ts'
+import { eventItem, executionItem, timesOf } from '../execution-answers.ts'
+import { goneSignal, pathId } from '../http.ts'
+import { pageOfExecutions } from '../list-executions.ts'
 import { outcomeOf, untilEnded } from '../outcome.ts'
+import { route } from '../route.ts'
 import { maySeeSecrets } from '../secret-access.ts'
 
-const MAX_LISTED = 100
-const NEWEST_EVENTS = 2000
-/** As far as positions count. */
-const MAX_POSITION = 2 ** 31 - 1
+const tag = 'executions'
 
-const ListQuery = z.object({
-  status: z
-    .string()
-    .transform((status) => status.toUpperCase())
-    .pipe(z.enum(['RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED']))
-    .optional(),
-  catalog_id: idSchema('catalog_id').optional(),
-  parent_execution_id: idSchema('parent_execution_id').optional(),
-  path: z.string().optional(),
-  limit: z.coerce.number().int().min(0).default(50),
-  offset: z.coerce.number().int().min(0).default(0),
-})
-
-const ResultQuery = z.object({
-  step: z.string().optional(),
-  include_secrets: z.enum(['true', 'false']).optional(),
-  wait_ms: z.coerce.number().int().min(0).max(60_000).default(0),
-})
-
-const EventsQuery = z.object({
-  after: z.coerce.number().int().min(0).max(MAX_POSITION).default(0),
-  limit: z.coerce.number().int().min(1).max(5000).default(500),
-})
-
-export const executionRoutes = (app: FastifyInstance, { core, closing }: ServerContext): void => {
-  const { shards } = core
-
-  const rowOf = async (request: FastifyRequest): Promise<ExecutionRow> => {
-    const id = pathId(request, 'execution_id')
-    const row = await readExecution(shards.of(id), id)
-    if (!row) throw new ProblemError('not_found', `Execution not found: ${id}`)
-    return row
-  }
-
-  app.get('/api/executions', async (request) => {
-    const query = check(ListQuery, request.query)
-    const limit = Math.min(query.limit, MAX_LISTED)
-    const filter = {
-      status: query.status ?? null,
-      catalogId: query.catalog_id ?? null,
-      parentExecutionId: query.parent_execution_id ?? null,
-      path: query.path ?? null,
-      // Every shard may hold the whole page.
-      limit: limit + query.offset,
-      offset: 0,
-    }
-    const pages = await Promise.all(shards.all.map((database) => listExecutions(database, filter)))
-    const rows = pages.flat().sort((a, b) => (BigInt(a.execution_id) < BigInt(b.execution_id) ? 1 : -1))
-    return rows.slice(query.offset, query.offset + limit).map(listItem)
-  })
-
-  app.get('/api/executions/:execution_id', async (request) => {
-    const row = await rowOf(request)
-    const database = shards.of(row.execution_id)
-    const [newest, [started]] = await Promise.all([
-      readNewestEvents(database, row.execution_id, NEWEST_EVENTS),
-      readEvents(database, row.execution_id, { limit: 1 }),
-    ])
-    const workload = isObject(started?.context) ? (started.context['workload'] ?? null) : null
-    return {
-      ...listItem(row),
-      parent_execution_id: row.parent_execution_id === null ? null : rawInteger(row.parent_execution_id),
-      workload,
-      events: newest.map(eventItem),
-    }
-  })
-
-  app.get('/api/executions/:execution_id/events', async (request) => {
-    const row = await rowOf(request)
-    const { after, limit } = check(EventsQuery, request.query)
-    const events = await readEvents(shards.of(row.execution_id), row.execution_id, { after, limit })
-    return {
-      execution_id: rawInteger(row.execution_id),
-      events: events.map(eventItem),
-      last_position: row.version,
-    }
-  })
-
-  app.get('/api/executions/:execution_id/status', async (request) => {
-    const row = await rowOf(request)
-    return {
-      execution_id: rawInteger(row.execution_id),
-      status: row.status,
-      current_step: row.current_step,
-      progress: {
-        total_steps: row.total_steps,
-        completed_steps: row.completed_steps,
-        running_steps: row.running_steps,
-        failed_steps: row.failed_steps,
-      },
-      is_cancelled: row.status === 'CANCELLED',
-      completed: row.status === 'COMPLETED',
-      failed: row.status === 'FAILED',
-      error: row.error,
-    }
-  })
-
-  /** The result of an execution or of one of its steps; waits for its end as long as asked to. */
-  app.get('/api/executions/:execution_id/result', async (request, reply) => {
-    const { execution_id: id } = await rowOf(request)
-    const { step, wait_ms, include_secrets } = check(ResultQuery, request.query)
-    if (wait_ms > 0) await untilEnded(core, id, wait_ms, goneSignal(reply, closing))
-    const outcome = await outcomeOf(core, id, step ?? null)
-    if (!outcome) throw new ProblemError('not_found', `Execution not found: ${id}`)
-    const data = include_secrets === 'true' && maySeeSecrets(request) ? outcome.data : redact(outcome.data)
-    return { execution_id: rawInteger(id), ...outcome, data }
-  })
-
-  app.post('/api/executions/:execution_id/cancel', async (request) => {
-    const id = pathId(request, 'execution_id')
-    const { reason, cascade } = check(CancelRequest, request.body)
-    const cancelled = await cancelExecution(core, id, { reason: reason ?? null, cascade: cascade ?? true })
-    return {
-      execution_id: rawInteger(id),
-      status: 'cancelled',
-      message: 'Execution cancellation requested',
-      cancelled_executions: cancelled,
-    }
-  })
-
-  app.post('/api/executions/:execution_id/finalize', async (request) => {
-    const id = pathId(request, 'execution_id')
-    const { status, error } = check(FinalizeRequest, request.body)
-    if (status !== 'COMPLETED' && status !== 'FAILED')
-      throw new ProblemError('invalid', `Invalid finalization status: ${status}`)
-    await core.demand(id, { type: 'finalize', status, error: error ?? null })
-    return { execution_id: rawInteger(id), status, message: `Execution finalized with status: ${status}` }
-  })
+export const executionRoutes = (app: FastifyInstance, context: ServerContext): void => {
+  listRoute(app, context)
+  detailRoute(app, context)
+  statusRoute(app, context)
+  cancellationCheckRoute(app, context)
+  resultRoute(app, context)
 }
 
-const listItem = (row: ExecutionRow) => ({
-  execution_id: rawInteger(row.execution_id),
-  catalog_id: rawInteger(row.catalog_id),
-  path: row.path,
-  version: row.playbook_version,
-  status: row.status,
-  started_at: row.started_at,
-  completed_at: row.finished_at,
-  event_count: row.version,
-  error: row.error,
-})
+/** The row of the execution in the path; a missing one is a problem. */
+export const rowOf = async (shards: Shards, request: FastifyRequest): Promise<ExecutionRow> => {
+  const id = pathId(request, 'execution_id')
+  const row = await readExecution(shards.of(id), id)
+  if (!row) throw new ProblemError('not_found', `Execution not found: ${id}`)
+  return row
+}
 
-export const eventItem = (event: EventRecord) => ({
-  event_id: rawInteger(event.eventId),
-  position: event.position,
-  event_type: event.eventType,
-  node_name: event.nodeName,
-  node_type: event.nodeType,
-  status: event.status ?? 'UNKNOWN',
-  created_at: event.createdAt,
-  worker_id: event.workerId,
-  duration_ms: event.durationMs,
-  context: event.context,
-  result: event.result,
-  meta: event.meta,
-  error: event.error,
-})
+const listRoute = (app: FastifyInstance, { core: { shards } }: ServerContext): void =>
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/executions',
+      name: 'listExecutions',
+      tag,
+      access: 'viewer',
+      summary: 'List executions, newest first',
+      description:
+        'Filters apply before paging. The next page is at the `cursor` of the header `x-next-cursor`, and at the `link` with `rel="next"`; `offset` and `page` work, too.',
+      query: ExecutionListQuery,
+      answer: ExecutionList,
+    },
+    async ({ request, reply, query }) => {
+      const { search } = query
+      const isId = search !== null && /^\d{1,19}$/.test(search)
+      if (search !== null && !isId && query.path !== null)
+        throw new ProblemError('invalid', 'send either path, or a search for a part of it')
+      const { rows, nextCursor } = await pageOfExecutions(shards, {
+        status: query.status ?? null,
+        catalogId: query.catalog_id ?? null,
+        parentExecutionId: query.parent_execution_id ?? null,
+        path: query.path ?? (isId ? null : search),
+        idPrefix: isId ? search : null,
+        startedAfter: query.started_after ?? null,
+        startedBefore: query.started_before ?? null,
+        before: query.cursor,
+        limit: query.limit,
+        offset: query.offset,
+      })
+      if (nextCursor !== null)
+        void reply.header('x-next-cursor', nextCursor).header('link', nextLink(request.url, nextCursor))
+      const now = Date.now()
+      return rows.map((row) => executionItem(row, now))
+    },
+  )
+
+/** The same question, going on behind the cursor. */
+const nextLink = (url: string, cursor: string): string => {
+  const { pathname, searchParams } = new URL(url, 'http://localhost')
+  for (const name of ['offset', 'page']) searchParams.delete(name)
+  searchParams.set('cursor', cursor)
+  return `<${pathname}?${searchParams.toString()}>; rel="next"`
+}
+
+const detailRoute = (app: FastifyInstance, { core: { shards } }: ServerContext): void =>
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/executions/:execution_id',
+      name: 'getExecution',
+      tag,
+      access: 'viewer',
+      summary: 'Show an execution with its workload and a page of its events',
+      description: `Without a page the newest ${NEWEST_EVENTS} events. Pages count from the newest; inside a page the oldest event comes first.`,
+      query: ExecutionDetailQuery,
+      answer: ExecutionDetailAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request, query }) => {
+      const row = await rowOf(shards, request)
+      const database = shards.of(row.execution_id)
+      const [{ events, pagination }, started] = await Promise.all([
+        pageOfEvents(database, row, {
+          page: query.page ?? 1,
+          pageSize: query.page_size ?? (query.page === undefined ? NEWEST_EVENTS : DEFAULT_PAGE),
+          sinceEventId: query.since_event_id ?? null,
+          types: query.event_type,
+          counted: !query.include_events,
+        }),
+        readEventAt(database, row.execution_id, 1, null),
+      ])
+      return {
+        ...executionItem(row, Date.now()),
+        workload: isObject(started?.context) ? (started.context['workload'] ?? null) : null,
+        events: events.map(eventItem),
+        pagination,
+        events_endpoint: `/api/executions/${row.execution_id}/events`,
+      }
+    },
+  )
+
+/** Events of a page whose size was not given. */
+export const DEFAULT_PAGE = 100
+
+const statusRoute = (app: FastifyInstance, { core: { shards } }: ServerContext): void =>
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/executions/:execution_id/status',
+      name: 'getExecutionStatus',
+      tag,
+      access: 'viewer',
+      summary: 'Tell where an execution stands',
+      answer: ExecutionStatusAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request }) => {
+      const row = await rowOf(shards, request)
+      const database = shards.of(row.execution_id)
+      const newest = { after: Math.max(0, row.version - NEWEST_EVENTS), upTo: row.version }
+      const [completedSteps, variables, isInferred] = await Promise.all([
+        row.completed_steps === 0 ? [] : readCompletedSteps(database, row.execution_id, newest),
+        listVariables(database, row.execution_id, null),
+        endIsInferred(shards, row),
+      ])
+      return {
+        execution_id: rawInteger(row.execution_id),
+        status: row.status,
+        current_step: row.current_step,
+        progress: {
+          total_steps: row.total_steps,
+          completed_steps: row.completed_steps,
+          running_steps: row.running_steps,
+          failed_steps: row.failed_steps,
+        },
+        is_cancelled: row.status === 'CANCELLED',
+        completed: row.status === 'COMPLETED',
+        failed: row.status === 'FAILED',
+        completion_inferred: isInferred,
+        completed_steps: completedSteps,
+        variables: Object.fromEntries(variables.map(({ name, value }) => [name, value])),
+        path: row.path,
+        ...timesOf(row, Date.now()),
+        error: row.error,
+      }
+    },
+  )
+
+/** The end is an event of its own; only a log that came from elsewhere may lack one. */
+const endIsInferred = async (shards: Shards, row: ExecutionRow): Promise<boolean> => {
+  if (!row.imported || row.status === 'RUNNING') return false
+  const last = await readEventAt(shards.of(row.execution_id), row.execution_id, row.version, null)
+  return terminalStatusOf(last?.eventType ?? '') === null
+}
+
+const cancellationCheckRoute = (app: FastifyInstance, { core: { shards } }: ServerContext): void =>
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/executions/:execution_id/cancellation-check',
+      name: 'checkCancellation',
+      tag,
+      access: 'viewer',
+      summary: 'Tell whether an execution was cancelled',
+      description: 'An execution that does not exist was not cancelled.',
+      answer: CancellationCheckAnswer,
+    },
+    async ({ request }) => {
+      const id = pathId(request, 'execution_id')
+      const database = shards.of(id)
+      const row = await readExecution(database, id)
+      const newest = row ? await readEventAt(database, id, row.version, null) : null
+      return {
+        execution_id: rawInteger(id),
+        is_cancelled: row?.status === 'CANCELLED',
+        status: row?.status ?? null,
+        event_type: newest?.eventType ?? null,
+        cancelled: row?.status === 'CANCELLED',
+        completed: row?.status === 'COMPLETED',
+        failed: row?.status === 'FAILED',
+      }
+    },
+  )
+
+const resultRoute = (app: FastifyInstance, { core, closing }: ServerContext): void =>
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/executions/:execution_id/result',
+      name: 'getExecutionResult',
+      tag,
+      access: 'viewer',
+      summary: 'Read the result of an execution or of one of its steps',
+      description: 'With `wait_ms` it waits for the end of the execution.',
+      query: ExecutionResultQuery,
+      answer: ExecutionResultAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request, reply, query: { step, wait_ms, include_secrets } }) => {
+      const { execution_id: id } = await rowOf(core.shards, request)
+      if (wait_ms > 0) await untilEnded(core, id, wait_ms, goneSignal(reply, closing))
+      const outcome = await outcomeOf(core, id, step ?? null)
+      if (!outcome) throw new ProblemError('not_found', `Execution not found: ${id}`)
+      const data = include_secrets && maySeeSecrets(request) ? outcome.data : redact(outcome.data)
+      return { execution_id: rawInteger(id), ...outcome, data }
+    },
+  )

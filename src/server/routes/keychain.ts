@@ -1,6 +1,13 @@
 /** Secrets kept for a playbook until they expire. Reading always answers 200; `status` says what was found. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  KeychainDeletedAnswer,
+  KeychainEntryAnswer,
+  KeychainListAnswer,
+  KeychainSetAnswer,
+} from '../../contract/answers-secrets.ts'
 import { nameText } from '../../contract/api-body.ts'
+import type { KeychainQuery as Where } from '../../contract/api-secrets.ts'
 import { KeychainQuery, KeychainSetRequest } from '../../contract/api-secrets.ts'
 import type { Json } from '../../contract/json.ts'
 import { ProblemError } from '../../contract/problem.ts'
@@ -16,80 +23,135 @@ import {
 } from '../../store/keychain.ts'
 import type { ServerContext } from '../app.ts'
 import { check, pathId } from '../http.ts'
+import { route } from '../route.ts'
 import { maySeeSecrets, needWallet, openEnvelope, refuseSecrets } from '../secret-access.ts'
 
 const ENTRY = '/api/keychain/:catalog_id/:keychain_name'
+const tag = 'keychain'
 const HOUR_S = 3600
 const DAY_S = 86_400
 
 export const keychainRoutes = (app: FastifyInstance, { core, wallet }: ServerContext): void => {
   const { cluster } = core.shards
 
-  app.get('/api/keychain/catalog/:catalog_id', async (request) => {
-    const catalogId = pathId(request, 'catalog_id')
-    const rows = await listKeychain(cluster, catalogId)
-    return { status: 'success', catalog_id: catalogId, entries: rows.map(listItem), count: rows.length }
-  })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/keychain/catalog/:catalog_id',
+      name: 'listKeychain',
+      tag,
+      access: 'viewer',
+      summary: 'List the entries of a playbook without their data',
+      answer: KeychainListAnswer,
+    },
+    async ({ request }) => {
+      const catalogId = pathId(request, 'catalog_id')
+      const rows = await listKeychain(cluster, catalogId)
+      return { status: 'success', catalog_id: catalogId, entries: rows.map(listItem), count: rows.length }
+    },
+  )
 
-  app.get(ENTRY, async (request, reply) => {
-    const place = placeOf(request)
-    if (!maySeeSecrets(request)) return refuseSecrets(reply)
-    const row = await accessKeychain(cluster, [cacheKeyOf(place)])
-    if (!row) return { status: 'not_found', ...names(place), auto_renew: false, expired: false }
-    return entryAnswer(row, needWallet(wallet))
-  })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: ENTRY,
+      name: 'getKeychainEntry',
+      tag,
+      access: 'worker',
+      summary: 'Read an entry',
+      description: 'The answer is 200 also when there is none or when it expired; `status` says so.',
+      query: KeychainQuery,
+      answer: KeychainEntryAnswer,
+    },
+    async ({ request, reply, query }) => {
+      const place = placeOf(request, query)
+      if (!maySeeSecrets(request)) return refuseSecrets(reply)
+      const row = await accessKeychain(cluster, [cacheKeyOf(place)])
+      if (!row) return { status: 'not_found', ...names(place), auto_renew: false, expired: false }
+      return entryAnswer(row, needWallet(wallet))
+    },
+  )
 
-  app.post(ENTRY, async (request) => {
-    const { name: given, catalogId } = placeOf(request)
-    const name = check(nameText, given)
-    const entry = check(KeychainSetRequest, request.body)
-    const seal = (value: Json): string => needWallet(wallet).seal(exactJson(value))
-    const row = await upsertKeychainEntry(cluster, {
-      name,
-      catalogId,
-      scope: entry.scope_type,
-      executionId: entry.execution_id ?? null,
-      parentExecutionId: entry.parent_execution_id ?? null,
-      credentialType: entry.credential_type ?? null,
-      cacheType: entry.cache_type,
-      dataEncrypted: seal(entry.data),
-      renewConfigEncrypted: entry.renew_config ? seal(entry.renew_config) : null,
-      autoRenew: entry.auto_renew,
-      expiresAt: entry.expires_at ? toInstant(entry.expires_at) : null,
-      expiresInSeconds: entry.expires_in ?? (entry.scope_type === 'local' ? HOUR_S : DAY_S),
-    })
-    if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
-    const ttl = Math.round(row.ttl_seconds)
-    return {
-      status: 'success',
-      message: `Keychain entry cached successfully with ${ttl}s TTL`,
-      keychain_name: name,
-      catalog_id: rawInteger(catalogId),
-      cache_key: row.cache_key,
-      expires_at: row.expires_at,
-      ttl_seconds: ttl,
-      auto_renew: row.auto_renew,
-    }
-  })
+  route(
+    app,
+    {
+      method: 'POST',
+      url: ENTRY,
+      name: 'putKeychainEntry',
+      tag,
+      access: 'run',
+      summary: 'Keep a secret for a playbook until it expires',
+      body: KeychainSetRequest,
+      answer: KeychainSetAnswer,
+      problems: ['not_found'],
+    },
+    async ({ request, body: entry }) => {
+      const catalogId = pathId(request, 'catalog_id')
+      const name = check(nameText, nameOf(request))
+      const seal = (value: Json): string => needWallet(wallet).seal(exactJson(value))
+      const row = await upsertKeychainEntry(cluster, {
+        name,
+        catalogId,
+        scope: entry.scope_type,
+        executionId: entry.execution_id ?? null,
+        parentExecutionId: entry.parent_execution_id ?? null,
+        credentialType: entry.credential_type ?? null,
+        cacheType: entry.cache_type,
+        dataEncrypted: seal(entry.data),
+        renewConfigEncrypted: entry.renew_config ? seal(entry.renew_config) : null,
+        autoRenew: entry.auto_renew,
+        expiresAt: entry.expires_at ? toInstant(entry.expires_at) : null,
+        expiresInSeconds: entry.expires_in ?? (entry.scope_type === 'local' ? HOUR_S : DAY_S),
+      })
+      if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
+      const ttl = Math.round(row.ttl_seconds)
+      return {
+        status: 'success',
+        message: `Keychain entry cached successfully with ${ttl}s TTL`,
+        keychain_name: name,
+        catalog_id: rawInteger(catalogId),
+        cache_key: row.cache_key,
+        expires_at: row.expires_at,
+        ttl_seconds: ttl,
+        auto_renew: row.auto_renew,
+      }
+    },
+  )
 
-  app.delete(ENTRY, async (request) => {
-    const place = placeOf(request)
-    const deleted = await deleteKeychainEntry(cluster, cacheKeyOf(place))
-    return deleted
-      ? { status: 'deleted', message: 'Keychain entry deleted successfully', ...names(place) }
-      : { status: 'not_found', message: 'Keychain entry not found', ...names(place) }
-  })
+  route(
+    app,
+    {
+      method: 'DELETE',
+      url: ENTRY,
+      name: 'deleteKeychainEntry',
+      tag,
+      access: 'run',
+      summary: 'Delete an entry',
+      description: 'The answer is 200 also when there was none; `status` says so.',
+      query: KeychainQuery,
+      answer: KeychainDeletedAnswer,
+    },
+    async ({ request, query }) => {
+      const place = placeOf(request, query)
+      const deleted = await deleteKeychainEntry(cluster, cacheKeyOf(place))
+      return deleted
+        ? { status: 'deleted', message: 'Keychain entry deleted successfully', ...names(place) }
+        : { status: 'not_found', message: 'Keychain entry not found', ...names(place) }
+    },
+  )
 }
 
-const placeOf = (request: FastifyRequest): KeychainPlace => {
-  const { execution_id, scope_type } = check(KeychainQuery, request.query)
-  return {
-    name: (request.params as { keychain_name: string }).keychain_name,
-    catalogId: pathId(request, 'catalog_id'),
-    scope: scope_type,
-    executionId: execution_id ?? null,
-  }
-}
+const nameOf = (request: FastifyRequest): string =>
+  (request.params as { keychain_name: string }).keychain_name
+
+const placeOf = (request: FastifyRequest, { execution_id, scope_type }: Where): KeychainPlace => ({
+  name: nameOf(request),
+  catalogId: pathId(request, 'catalog_id'),
+  scope: scope_type,
+  executionId: execution_id ?? null,
+})
 
 const names = (place: KeychainPlace) => ({
   keychain_name: place.name,

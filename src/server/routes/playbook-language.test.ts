@@ -59,6 +59,7 @@ describe('POST /api/catalog/playbooks/validate', () => {
       body: {
         valid: true,
         problems: [],
+        errors: [],
         warnings: [],
         playbook: { name: 'hello', path: 'demo/hello', steps: 2 },
       },
@@ -73,6 +74,7 @@ describe('POST /api/catalog/playbooks/validate', () => {
     expect(body).toMatchObject({
       valid: false,
       problems: [{ severity: 'error', code: 'NEXT_UNKNOWN', line: 6, column: 11, path: 'workflow[0].next' }],
+      errors: [expect.stringContaining('dne') as string],
       warnings: [{ severity: 'warning', code: 'unknown-key', line: 7 }],
     })
     expect(body).not.toHaveProperty('playbook')

@@ -6,42 +6,69 @@
  */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
-import { z } from 'zod'
+import { anyObject } from '../../contract/answer-parts.ts'
+import { ValidateRequest, Verdict as VerdictAnswer } from '../../contract/api-catalog.ts'
 import { storableText } from '../../lib/exact-json.ts'
 import { parsePlaybook } from '../../playbook/parse.ts'
 import type { Diagnostic } from '../../playbook/problem.ts'
 import { PLAYBOOK_SCHEMA } from '../../playbook/schema/playbook-schema.ts'
 import { schemaText } from '../../playbook/schema/schema-text.ts'
-import { check } from '../http.ts'
 import { decodeContent } from '../register.ts'
-
-const ValidateRequest = z.object({
-  content: z.string({ error: "'content' must be the YAML text of the playbook, or base64 of it" }),
-})
+import { route } from '../route.ts'
 
 interface Verdict {
   readonly valid: boolean
   /** What refuses the playbook. */
   readonly problems: readonly Diagnostic[]
+  /** Their messages. */
+  readonly errors: readonly string[]
   /** What is worth a look. */
   readonly warnings: readonly Diagnostic[]
   /** Only for a valid playbook. */
   readonly playbook?: { readonly name: string; readonly path: string; readonly steps: number }
 }
 
+const tag = 'playbook language'
+
 export const playbookLanguageRoutes = (app: FastifyInstance): void => {
   const schema = schemaText(PLAYBOOK_SCHEMA)
   const etag = `"${createHash('sha256').update(schema).digest('base64url')}"`
 
-  app.get('/api/playbook.schema.json', async (request, reply) => {
-    // An editor asks again each time it starts; the answer rarely changes.
-    void reply.header('etag', etag).header('cache-control', 'no-cache')
-    if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
-    return reply.type('application/schema+json').send(schema)
-  })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/playbook.schema.json',
+      name: 'getPlaybookSchema',
+      tag,
+      access: 'public',
+      summary: 'The JSON Schema of playbooks, for editors',
+      answer: anyObject,
+      answerType: 'application/schema+json',
+      otherAnswers: { 304: null },
+    },
+    async ({ request, reply }) => {
+      // An editor asks again each time it starts; the answer rarely changes.
+      void reply.header('etag', etag).header('cache-control', 'no-cache')
+      if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.type('application/schema+json').send(schema)
+    },
+  )
 
-  app.post('/api/catalog/playbooks/validate', (request) =>
-    validate(check(ValidateRequest, request.body).content),
+  route(
+    app,
+    {
+      method: 'POST',
+      url: '/api/catalog/playbooks/validate',
+      name: 'validatePlaybook',
+      tag,
+      access: 'viewer',
+      summary: 'Check a playbook without registering it',
+      description: 'A playbook with problems is a successful answer.',
+      body: ValidateRequest,
+      answer: VerdictAnswer,
+    },
+    ({ body }) => validate(body.content),
   )
 }
 
@@ -56,12 +83,14 @@ const validate = (content: string): Verdict => {
   const result = parsePlaybook(storableText(decodeContent(content)))
   if (!result.ok) {
     const problems = result.problems.filter((each) => each.severity === 'error')
-    return { valid: false, problems, warnings: result.problems.filter((each) => each.severity === 'warning') }
+    const warnings = result.problems.filter((each) => each.severity === 'warning')
+    return { valid: false, problems, errors: problems.map(({ message }) => message), warnings }
   }
   const { name, path, steps } = result.playbook
   return {
     valid: true,
     problems: [],
+    errors: [],
     warnings: result.warnings,
     playbook: { name, path, steps: steps.length },
   }

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import { startHearingPair } from '../../../test/support/hearing-servers.ts'
 import { aNote } from '../../../test/support/inputs.ts'
 import { chain, single } from '../../../test/support/playbooks.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
@@ -99,7 +100,7 @@ describe('a stream', () => {
   })
 
   test('brings what happens while it is open, also on another server', async () => {
-    const [here, there] = [await servers.start(), await servers.start()]
+    const [here, there] = await startHearingPair(servers)
     await here.register(single('tests/stream'))
     const id = await here.execute('tests/stream')
     const { base } = await listen(here)

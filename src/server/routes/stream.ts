@@ -1,122 +1,91 @@
 /**
- * Events as they happen, over server-sent events. Commits of this server are pushed at once; those of other
- * servers are found by looking at the log now and then. `Last-Event-ID` is the position to go on from.
+ * Executions as they happen, over server-sent events. Changes are pushed, those of other servers too when the servers hear
+ * each other; else they are found by looking now and then. Secrets are never shown.
  */
-import type { ServerResponse } from 'node:http'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AllStreamQuery } from '../../contract/api-streams.ts'
 import { ProblemError } from '../../contract/problem.ts'
-import { readEvents } from '../../store/events.ts'
 import { readExecution } from '../../store/executions.ts'
 import type { ServerContext } from '../app.ts'
-import type { Core } from '../core.ts'
 import { pathId } from '../http.ts'
-import { eventItem } from './executions.ts'
+import { route } from '../route.ts'
+import { parseCursor } from '../streams/cursor.ts'
+import { openEventStream } from '../streams/event-stream.ts'
+import { followAll } from '../streams/follow-all.ts'
+import { followExecution } from '../streams/follow-execution.ts'
 
-const LOOK_MS = 1000
-/** A silent connection gets a comment this often, so that nobody on the way takes it for dead. */
-const KEEP_ALIVE_MS = 15_000
-const PAGE = 500
+const tag = 'executions'
+const answerType = 'text/event-stream'
 
 export const streamRoutes = (app: FastifyInstance, { core, closing }: ServerContext): void => {
-  app.get('/api/executions/:execution_id/stream', async (request, reply) => {
-    const id = pathId(request, 'execution_id')
-    if (!(await readExecution(core.shards.of(id), id)))
-      throw new ProblemError('not_found', `Execution not found: ${id}`)
-    reply.hijack()
-    const { raw } = reply
-    raw.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no',
-    })
-    raw.flushHeaders()
-    const gone = new AbortController()
-    const close = (): void => gone.abort()
-    raw.on('close', close)
-    closing.addEventListener('abort', close)
-    if (closing.aborted) close()
-    try {
-      await follow(core, id, lastPosition(request.headers['last-event-id']), raw, gone.signal)
-    } finally {
-      closing.removeEventListener('abort', close)
-      raw.end()
-    }
-  })
-}
-
-/** Writes events until the execution is over and everything is told, or nobody listens any more. */
-const follow = async (
-  core: Core,
-  id: string,
-  from: number,
-  raw: ServerResponse,
-  gone: AbortSignal,
-): Promise<void> => {
-  const database = core.shards.of(id)
-  const bell = createBell(core, id, gone)
-  let position = from
-  let writtenAt = performance.now()
-  try {
-    while (!gone.aborted) {
-      // Listen before looking: what happens in between must not be missed.
-      const rung = bell.next()
-      const events = await readEvents(database, id, { after: position, limit: PAGE })
-      for (const event of events) {
-        position = event.position
-        raw.write(message(event.eventType, eventItem(event), position))
-      }
-      if (events.length > 0) writtenAt = performance.now()
-      if (events.length === PAGE) continue
-      const row = await readExecution(database, id)
-      if (row && row.status !== 'RUNNING' && row.version <= position) {
-        raw.write(message('end', { status: row.status, error: row.error }))
-        return
-      }
-      if (performance.now() - writtenAt > KEEP_ALIVE_MS) {
-        raw.write(': still here\n\n')
-        writtenAt = performance.now()
-      }
-      await rung
-    }
-  } finally {
-    bell.close()
-  }
-}
-
-/** One server-sent event. Names come from clients: a line break in one would start a field of its own. */
-const message = (name: string, data: object, position?: number): string => {
-  const id = position === undefined ? '' : `id: ${position}\n`
-  return `${id}event: ${name.replaceAll(/[\r\n]/g, ' ')}\ndata: ${JSON.stringify(data)}\n\n`
-}
-
-/** Rings when the execution changed here, when it is time to look, and when the listener left. */
-const createBell = (core: Core, id: string, gone: AbortSignal): { next(): Promise<void>; close(): void } => {
-  let ring: () => void = () => undefined
-  const onGone = (): void => ring()
-  gone.addEventListener('abort', onGone)
-  const unsubscribe = core.onCommit((state) => {
-    if (state.executionId === id) ring()
-  })
-  return {
-    next: () => {
-      ring()
-      return new Promise((resolve) => {
-        const timer = setTimeout(resolve, LOOK_MS)
-        ring = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        if (gone.aborted) ring()
-      })
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/executions/:execution_id/stream',
+      name: 'streamExecution',
+      tag,
+      access: 'viewer',
+      summary: 'Follow an execution to its end',
+      description:
+        'Server-sent events: one per event of the log, named by its type, with its position as id; `end` with status and error at last. `Last-Event-ID` goes on from there.',
+      answerType,
+      problems: ['not_found'],
     },
-    close: () => {
-      unsubscribe()
-      gone.removeEventListener('abort', onGone)
-      ring()
+    async ({ request, reply }) => {
+      const id = pathId(request, 'execution_id')
+      if (!(await readExecution(core.shards.of(id), id)))
+        throw new ProblemError('not_found', `Execution not found: ${id}`)
+      const stream = openEventStream(reply, closing)
+      try {
+        await followExecution(core, id, lastPosition(lastEventId(request)), stream)
+      } catch (error) {
+        core.log.warn({ execution_id: id, error }, 'stream broken; the client may come back')
+      } finally {
+        stream.end()
+      }
+      return reply
     },
-  }
+  )
+
+  route(
+    app,
+    {
+      method: 'GET',
+      url: '/api/stream',
+      name: 'streamExecutions',
+      tag,
+      access: 'viewer',
+      summary: 'Follow all executions',
+      description:
+        'Server-sent events: `status` with an execution whose status changed and, with `events=true`, `event` for every event. Begins with what happens from now on, or with what happened after `Last-Event-ID`. After an interruption a change may be told twice.',
+      query: AllStreamQuery,
+      answerType,
+    },
+    async ({ request, reply, query: { events, path, status } }) => {
+      const filter = {
+        events,
+        path: path?.toLowerCase() ?? null,
+        statuses: status === null ? null : new Set(status),
+      }
+      const stream = openEventStream(reply, closing)
+      try {
+        await followAll(core, filter, parseCursor(lastEventId(request)), stream)
+      } catch (error) {
+        core.log.warn({ error }, 'stream broken; the client may come back')
+      } finally {
+        stream.end()
+      }
+      return reply
+    },
+  )
+}
+
+const lastEventId = (request: FastifyRequest): string | undefined => {
+  const header = request.headers['last-event-id']
+  return typeof header === 'string' ? header : undefined
 }
 
 /** A client that sends nothing useful hears everything. */
-const lastPosition = (header: string | string[] | undefined): number =>
-  typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : 0
+const lastPosition = (text: string | undefined): number =>
+  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : 0

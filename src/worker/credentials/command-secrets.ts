@@ -9,6 +9,7 @@ import type { Credential } from '../../contract/command.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import type { View } from '../../template/scope.ts'
 import type { Log } from '../log.ts'
+import { maskLarge } from '../large-data/mask-large.ts'
 import { failed } from '../tool-failure.ts'
 import type { ToolCall, ToolResult } from '../tool.ts'
 import { credentialNotFound } from './credential-failure.ts'
@@ -90,9 +91,17 @@ export const runMasked = async (
   secrets.learn(result)
   streams.stdout.flush()
   streams.stderr.flush()
-  return maskResult(masker, result)
+  const { large, ...rest } = result
+  if (large === undefined || !masker.isActive) return maskResult(masker, result)
+  try {
+    return { ...maskResult(masker, rest), large: await maskLarge(masker, large) }
+  } catch (thrown) {
+    // What could not be masked is not shown.
+    return maskResult(masker, failed(thrown))
+  }
 }
 
+/** Of a result without large data, which is masked elsewhere. */
 export const maskResult = (masker: Masker, result: ToolResult): ToolResult =>
   masker.value(result as unknown as JsonObject) as unknown as ToolResult
 

@@ -1,6 +1,7 @@
 /** Secrets through the whole path: stored by HTTP, looked up by the worker, used by real tools, and then nowhere. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 import { INTERNAL_TOKEN, startApiServer, TEST_KEY } from '../../../test/support/api-server.ts'
@@ -42,6 +43,7 @@ beforeAll(async () => {
     env: process.env,
     python: process.env['NOETL_PYTHON'] ?? null,
     controlPlane: local(),
+    dataDirectory: tmpdir(),
   })
   // Tells its callers everything they sent.
   web = createServer((request, response) => {

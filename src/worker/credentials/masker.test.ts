@@ -47,6 +47,24 @@ describe('what is hidden', () => {
     expect(masker.text('deep-secret abcde abcdeX abcdef')).toBe('[REDACTED] abcde abcdeX [REDACTED]')
   })
 
+  test('numbers whose name tells that they are secret, as numbers and inside of texts (rule 1)', () => {
+    const masker = maskerOf({
+      pin: 12345678,
+      password: 87654321,
+      account_id: 1234567,
+      expires_at: 1794789333,
+    })
+    const said = {
+      pin: 12345678,
+      text: 'PIN 12345678',
+      list: [87654321],
+      account: 1234567,
+      until: 1794789333,
+    }
+    const hidden = { pin: '[REDACTED]', text: 'PIN [REDACTED]', list: ['[REDACTED]'] }
+    expect(masker.value(said)).toEqual({ ...said, ...hidden })
+  })
+
   test('not where to connect, and not the user beside a password (rule 2)', () => {
     const masker = maskerOf({
       type: 'postgres',
@@ -59,6 +77,21 @@ describe('what is hidden', () => {
       'postgres@localhost/analytics [REDACTED]',
     )
     expect(maskerOf({ username: 'key-in-place-of-user' }).text('key-in-place-of-user')).toBe('[REDACTED]')
+  })
+
+  test('not the address of a server, but one that may carry a secret (rule 2)', () => {
+    const masker = maskerOf({
+      url: 'nats://bus.example.com:4222',
+      base_url: 'https://api.example.com/v2',
+      webhook: 'https://hooks.example.com/T01/B02',
+      login: 'https://ada:sesame-7@example.com',
+      signed: 'https://files.example.com/?sig=abc',
+    })
+    for (const text of ['nats://bus.example.com:4222', 'https://api.example.com/v2/items?page=2'])
+      expect(masker.text(text)).toBe(text)
+    expect(masker.text('https://hooks.example.com/T01/B02')).toBe('[REDACTED]')
+    expect(masker.text('at https://ada:sesame-7@example.com')).not.toContain('sesame-7')
+    expect(masker.text('https://files.example.com/?sig=abc')).toBe('[REDACTED]')
   })
 
   test('the password inside of an address (rule 3)', () => {

@@ -18,6 +18,10 @@ export interface Masker {
   readonly isActive: boolean
   /** All secrets in this data are hidden from now on. */
   hide(data: Json): void
+  /** The same for texts that another masker told. */
+  hideTexts(texts: readonly string[]): void
+  /** Every text that is hidden now. */
+  texts(): readonly string[]
   text(text: string): string
   value<Value extends Json>(value: Value): Value
   stream(emit: (text: string) => void): MaskedStream
@@ -33,11 +37,18 @@ export const createMasker = (): Masker => {
   const needles = new Set<string>()
   let scanner: NeedleScanner | null = null
 
+  const hideTexts = (texts: readonly string[]): void => {
+    const known = needles.size
+    for (const each of texts) needles.add(each)
+    if (needles.size > known) scanner = createNeedleScanner([...needles])
+  }
+
   const text = (plain: string): string =>
     scanner === null ? plain : maskPart(scanner, plain, 0, plain.length).text
 
   const value = (json: Json): Json => {
     if (typeof json === 'string') return text(json)
+    if (typeof json === 'number') return needles.has(String(json)) ? REDACTED : json
     if (typeof json !== 'object' || json === null) return json
     return Array.isArray(json) ? list(json) : mapping(json as JsonObject)
   }
@@ -68,10 +79,10 @@ export const createMasker = (): Masker => {
       return scanner !== null
     },
     hide(data) {
-      const known = needles.size
-      for (const secret of secretTexts(data)) for (const form of secretForms(secret)) needles.add(form)
-      if (needles.size > known) scanner = createNeedleScanner([...needles])
+      hideTexts(secretTexts(data).flatMap(secretForms))
     },
+    hideTexts,
+    texts: () => [...needles],
     text,
     value: <Value extends Json>(json: Value) => (scanner === null ? json : (value(json) as Value)),
     stream: (emit) => createMaskedStream(() => scanner, emit),

@@ -1,14 +1,16 @@
 /**
  * Which texts give a credential away: its values, and the forms in which they travel.
  *
- * 1. Every text in the data counts, at any depth, from six characters on: shorter ones are found everywhere by chance.
+ * 1. Every text in the data counts, at any depth, from six characters on: shorter ones are found everywhere by chance. Numbers
+ *    count where their name tells that they are secret: others are ids and times.
  * 2. Fields that say where or how to connect are no secrets: masking the name of a host or of a database would damage
- *    innocent data. Nor is a user's name where there is a password to prove it.
+ *    innocent data, such as the links of an API. Nor is a user's name where there is a password to prove it.
  * 3. A password inside of an address is a secret of its own.
  * 4. Base64 is found wherever the secret stands in what was encoded, such as after the user in a Basic header.
  */
 import type { Json } from '../../contract/json.ts'
 import { isObject } from '../../contract/json.ts'
+import { isSensitiveKey } from '../../contract/sensitive.ts'
 
 const SHORTEST = 6
 
@@ -31,9 +33,33 @@ const PUBLIC_FIELDS: ReadonlySet<string> = new Set([
   'header_name',
   'region',
   'token_type',
+  'scope',
+  'token_uri',
 ])
 const USER_FIELDS: ReadonlySet<string> = new Set(['user', 'username', 'db_user'])
 const PASSWORD_FIELDS = ['password', 'db_password'] as const
+
+/** Addresses that everybody may know, with their path; others may carry a secret in it, as those of webhooks do. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set([
+  'base_url',
+  'api_url',
+  'server_url',
+  'endpoint',
+  'token_url',
+  'auth_url',
+  'issuer',
+  'audience',
+])
+
+const saysWhere = (name: string, text: string): boolean => {
+  const url = text.includes('://') ? URL.parse(text) : null
+  if (url === null || url.host === '') return false
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return false
+  return url.pathname === '' || url.pathname === '/' || ADDRESS_FIELDS.has(name)
+}
+
+const isSecretNumber = (name: string): boolean =>
+  isSensitiveKey(name) || /(?:^|_)(?:pin|passcode)$/i.test(name)
 
 /** The texts of a credential that must not be shown. */
 export const secretTexts = (data: Json): readonly string[] => {
@@ -51,8 +77,13 @@ export const secretTexts = (data: Json): readonly string[] => {
         (field) => typeof value[field] === 'string' && value[field] !== '',
       )
       for (const [name, item] of Object.entries(value)) {
-        const isPublic = PUBLIC_FIELDS.has(name) || (hasPassword && USER_FIELDS.has(name))
-        if (!isPublic || typeof item !== 'string') visit(item)
+        const isPublic =
+          PUBLIC_FIELDS.has(name) ||
+          (hasPassword && USER_FIELDS.has(name)) ||
+          (typeof item === 'string' && saysWhere(name, item))
+        // A password of digits alone is a number to YAML and JSON.
+        if (typeof item === 'number' && isSecretNumber(name)) add(String(item))
+        else if (!isPublic || typeof item !== 'string') visit(item)
       }
     }
   }

@@ -8,6 +8,7 @@
  * 3. A pipeline that never ends by itself is ended by the limit on task runs, and never holds up the process.
  * 4. The data is label to data, for success and failure alike; after a failure `_failed_task` names its task. A single
  *    tool with a policy (`meta.unwrap`) keeps its own data instead.
+ * 5. A long wait for the next try leaves the slot to others.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
@@ -26,6 +27,7 @@ import { waitUnlessAborted } from './retry-wait.ts'
 import { createRunningContext, type RunningContext } from './running-context.ts'
 import { createTaskRunner } from './run-task.ts'
 import { createTaskSettler } from './settle-task.ts'
+import { createTries } from './tries.ts'
 
 export interface PipelineOptions {
   readonly command: LeasedCommand
@@ -39,6 +41,8 @@ export interface PipelineOptions {
   readonly onOutput: ToolCall['log']
   readonly aside: NonNullable<ToolCall['aside']>
   readonly maxTaskRuns: number
+  /** Spreads the waits between tries. */
+  readonly random: () => number
 }
 
 /** How long tasks may keep the process to themselves. */
@@ -52,6 +56,9 @@ const contextOf = ({ command, workerId, clock, uuid, secrets }: PipelineOptions)
     uuid,
   })
 
+/** A shorter wait keeps its slot: to get one back may take longer. */
+const LONG_WAIT_MS = 5_000
+
 const tooManyRuns = (limit: number): ToolError => ({
   kind: 'max_iterations_exceeded',
   code: 'MAX_ITERATIONS_EXCEEDED',
@@ -64,15 +71,24 @@ export const runPipeline = async (options: PipelineOptions): Promise<ToolResult>
   const tasks = readPipeline(command.context.tool_config, latePaths(command.meta))
   const context = contextOf(options)
   const runTask = createTaskRunner({ command, context, tools, clock, signal, secrets, aside, log: onOutput })
-  const settler = createTaskSettler(tasks, context, log)
+  const settler = createTaskSettler(tasks, context, log, options.random)
   const printed = createPrintedOutput()
+  const tries = createTries()
   let last: ToolResult = { outcome: 'ok' }
   let position = 0
   let attempt = 1
   let turnBegan = clock.elapsed()
 
   const end = (error: ToolError | null): ToolResult =>
-    pipelineResult({ command, context, last, error, failedTask: tasks[position]?.label }, printed.streams())
+    pipelineResult(
+      { command, context, last, error, failedTask: tasks[position]?.label },
+      { ...printed.streams(), ...tries.told() },
+    )
+
+  const patiently = (waitMs: number): Promise<void> => {
+    const waiting = waitUnlessAborted(clock, waitMs, signal)
+    return waitMs < LONG_WAIT_MS ? waiting : aside(waiting)
+  }
 
   for (let run = 0; ; run += 1) {
     const task = tasks[position]
@@ -92,11 +108,13 @@ export const runPipeline = async (options: PipelineOptions): Promise<ToolResult>
 
     const { label, kind } = task
     const durationMs = Math.round((endedAt - startedAt) * 1000) / 1000
-    const next = settler.settle(position, { label, kind, result: last, attempt, durationMs })
+    const settled = { label, kind, result: last, attempt, durationMs }
+    const next = settler.settle(position, settled)
     if (next.go === 'end') return end(next.error)
     if (next.go === 'again') {
+      tries.add(settled, next.waitMs)
       attempt += 1
-      if (next.waitMs > 0) await waitUnlessAborted(clock, next.waitMs, signal)
+      if (next.waitMs > 0) await patiently(next.waitMs)
     } else {
       context.leave()
       attempt = 1
@@ -128,7 +146,7 @@ interface End {
 
 const pipelineResult = (
   { command, context, last, error, failedTask }: End,
-  streams: Pick<ToolResult, 'stdout' | 'stderr'>,
+  told: Pick<ToolResult, 'stdout' | 'stderr' | 'tries'>,
 ): ToolResult => {
   const exports = context.exports()
   const failure = error === null || failedTask === undefined ? {} : { _failed_task: failedTask }
@@ -138,7 +156,7 @@ const pipelineResult = (
     ...(data === undefined ? {} : { data }),
     ...(error === null ? {} : { error }),
     ...(exports === null ? {} : { contextUpdates: exports }),
-    ...streams,
+    ...told,
     ...(last.exitCode === undefined ? {} : { exitCode: last.exitCode }),
   }
 }

@@ -17,7 +17,7 @@ import { toToolError } from '../tool-failure.ts'
 import { errorOf, outputEnvelope, type TaskRun } from './output-envelope.ts'
 import type { Task } from './read-pipeline.ts'
 import type { Rule } from './read-rules.ts'
-import { askedWaitMs, backoffWaitMs } from './retry-wait.ts'
+import { retryWaitMs } from './retry-wait.ts'
 import type { RunningContext } from './running-context.ts'
 import type { SetEntry } from './writes.ts'
 
@@ -44,7 +44,12 @@ const policyError = (code: string, message: string): ToolError => ({
 
 const endWith = (error: ToolError | null): Next => ({ go: 'end', error })
 
-export const createTaskSettler = (tasks: readonly Task[], context: RunningContext, log: Log): TaskSettler => {
+export const createTaskSettler = (
+  tasks: readonly Task[],
+  context: RunningContext,
+  log: Log,
+  random: () => number,
+): TaskSettler => {
   const { scope } = context
 
   const writeAll = (entries: readonly SetEntry[]): void => {
@@ -95,8 +100,10 @@ export const createTaskSettler = (tasks: readonly Task[], context: RunningContex
       (value) => durationMs(value, 'delay') ?? 0,
       DEFAULT_DELAY_MS,
     )
-    const waitMs = Math.max(backoffWaitMs(rule.backoff, delayMs, run.attempt), askedWaitMs(error))
-    return { go: 'again', waitMs }
+    return {
+      go: 'again',
+      waitMs: retryWaitMs({ backoff: rule.backoff, delayMs, runs: run.attempt, error, random }),
+    }
   }
 
   const jump = (rule: Rule, position: number): Next => {

@@ -18,6 +18,8 @@ export interface Bench {
   readonly clock?: Clock
   readonly log?: Log
   readonly maxTaskRuns?: number
+  /** Waits are as short as they can be when not given. */
+  readonly random?: () => number
 }
 
 export const ok = (data?: Json): ToolResult => ({ outcome: 'ok', ...(data === undefined ? {} : { data }) })
@@ -93,6 +95,7 @@ export const runnerOf = ({ tools = [], ...bench }: Bench = {}): CommandRunner =>
     workerId: 'worker-1',
     clock: systemClock,
     uuid: () => 'a-uuid',
+    random: () => 0,
     ...bench,
   })
 

@@ -5,13 +5,18 @@
  * 2. Success is a status of 200-299. Any other is an error, and the data is there all the same.
  * 3. At most ten redirects are followed; each one is checked like the first request.
  * 4. Every call has a limit of time: its own, or 30 seconds. Passing it is `CONN_TIMEOUT`.
+ * 5. The trace of the command goes along as `traceparent` and `tracestate`, unless the call sets a `traceparent` itself.
  */
+import type { LeasedCommand } from '../../contract/command.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
+import { http } from '../../contract/tools/http.ts'
+import { traceOf } from '../command-trace.ts'
 import { durationMs } from '../duration.ts'
 import { timeoutFailure } from '../time-limit.ts'
 import { failed, ToolFailure } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { booleanField, firstGiven } from './coerce.ts'
+import type { HeaderList } from './http/header-list.ts'
 import { statusError } from './http/http-error.ts'
 import { buildRequest, followRedirect, type HttpRequest } from './http/request.ts'
 import { readBody, responseType } from './http/response-body.ts'
@@ -71,6 +76,13 @@ const tooManyRedirects = (request: HttpRequest): ToolFailure =>
     retryable: false,
   })
 
+const addTrace = (headers: HeaderList, command: LeasedCommand): void => {
+  if (headers.has('traceparent')) return
+  const { traceparent, tracestate } = traceOf(command)
+  headers.set('traceparent', traceparent)
+  if (tracestate !== undefined) headers.setDefault('tracestate', tracestate)
+}
+
 export const createHttpTool = (options: HttpToolOptions = {}): HttpTool => {
   const transport = createTransport({
     maxResponseBytes: options.maxResponseBytes ?? DEFAULT_RESPONSE_BYTES,
@@ -78,10 +90,11 @@ export const createHttpTool = (options: HttpToolOptions = {}): HttpTool => {
     env: options.env ?? {},
   })
 
-  const send = async (config: JsonObject, signal: AbortSignal): Promise<ToolResult> => {
+  const send = async ({ config, command }: ToolCall, signal: AbortSignal): Promise<ToolResult> => {
     const type = responseType(config)
     const follows = booleanField(config, true, 'follow_redirects', 'allow_redirects')
     let request = await buildRequest(config)
+    addTrace(request.headers, command)
     const startedAt = performance.now()
     for (let redirects = 0; ; redirects += 1) {
       const answer = await transport.exchange(request, signal)
@@ -97,8 +110,10 @@ export const createHttpTool = (options: HttpToolOptions = {}): HttpTool => {
 
   return {
     kind: 'http',
+    declaration: http,
     instant: false,
-    async run({ config, signal }) {
+    async run(call) {
+      const { config, signal } = call
       const ended = new AbortController()
       const end = (): void => ended.abort(signal.reason)
       let timer: NodeJS.Timeout | undefined
@@ -107,7 +122,7 @@ export const createHttpTool = (options: HttpToolOptions = {}): HttpTool => {
         signal.addEventListener('abort', end, { once: true })
         const limitMs = limitOf(config)
         if (limitMs !== null) timer = setTimeout(() => ended.abort(timeoutFailure(limitMs)), limitMs)
-        return await send(config, ended.signal)
+        return await send(call, ended.signal)
       } catch (thrown) {
         return ended.signal.aborted ? aborted(ended.signal.reason) : failed(thrown)
       } finally {

@@ -9,6 +9,8 @@ import type { ControlPlane, PlaybookOutcome } from '../../contract/command.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { isObject } from '../../contract/json.ts'
 import { childData } from '../../contract/child-data.ts'
+import { playbook } from '../../contract/tools/playbook.ts'
+import { traceOf } from '../command-trace.ts'
 import { configFailure, ToolFailure } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { whenAvailable } from '../when-available.ts'
@@ -20,17 +22,23 @@ export const createPlaybookTool = (
   controlPlane: Pick<ControlPlane, 'startPlaybook' | 'awaitPlaybook'>,
 ): Tool => ({
   kind: 'playbook',
+  declaration: playbook,
   instant: false,
   run: async (call): Promise<ToolResult> => {
     const { path, catalog_id: catalogId, version } = call.config
     if (!path && !catalogId) throw configFailure("A playbook tool needs 'path' or 'catalog_id'")
-    const playbook = Object.fromEntries(
+    const wantedPlaybook = Object.fromEntries(
       Object.entries({ path, catalog_id: catalogId, version }).filter(
         ([, value]) => value !== undefined && value !== null,
       ),
     ) as JsonObject
     const parentExecutionId = call.command.executionId
-    const start = { callId: call.callId, parentExecutionId, playbook, payload: payloadOf(call) }
+    const start = {
+      callId: call.callId,
+      parentExecutionId,
+      playbook: { ...wantedPlaybook, trace: { ...traceOf(call.command) } },
+      payload: payloadOf(call),
+    }
     const { executionId } = await whenAvailable(call.signal, () => controlPlane.startPlaybook(start))
     const wanted = wantedOf(call.config)
     if (!wanted)

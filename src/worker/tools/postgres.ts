@@ -11,6 +11,7 @@
  * 4. What the server says beside its answers (RAISE NOTICE) goes to the log.
  */
 import type { Json, JsonObject } from '../../contract/json.ts'
+import { postgres } from '../../contract/tools/postgres.ts'
 import { durationMs } from '../duration.ts'
 import { failed, ToolFailure } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
@@ -20,6 +21,7 @@ import { connectionSettings, searchPath } from './postgres/connection-settings.t
 import { abortFailure, databaseFailure } from './postgres/postgres-error.ts'
 import { runStatement, type StatementResult } from './postgres/run-statement.ts'
 import { type Statement, statementsOf } from './postgres/statement-text.ts'
+import { watchAbort } from './postgres/watch-abort.ts'
 
 export interface PostgresToolOptions {
   /** Relative script paths start here. */
@@ -36,7 +38,6 @@ export interface PostgresTool extends Tool {
 }
 
 const DEFAULT_RESULT_BYTES = 64 * 1024 * 1024
-const SEVER_AFTER_MS = 2_000
 
 const dataOf = (results: readonly StatementResult[], extra: JsonObject): JsonObject => {
   const shown = results.findLast((result) => result.hasRows) ?? results.at(-1)
@@ -73,21 +74,6 @@ const openTransaction = (): ToolFailure =>
       'The statements begin a transaction and do not end it; it was rolled back. Add COMMIT or ROLLBACK.',
     retryable: false,
   })
-
-/** Stops what runs on the connection when the signal aborts; the answer takes the watch away. */
-const watch = (connection: PooledConnection, signal: AbortSignal): (() => void) => {
-  let timer: NodeJS.Timeout | undefined
-  const stop = (): void => {
-    connection.cancel()
-    timer = setTimeout(() => connection.sever(), SEVER_AFTER_MS)
-  }
-  if (signal.aborted) stop()
-  else signal.addEventListener('abort', stop, { once: true })
-  return () => {
-    clearTimeout(timer)
-    signal.removeEventListener('abort', stop)
-  }
-}
 
 export const createPostgresTool = (options: PostgresToolOptions = {}): PostgresTool => {
   const directory = options.directory ?? process.cwd()
@@ -129,7 +115,7 @@ export const createPostgresTool = (options: PostgresToolOptions = {}): PostgresT
     const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }): void =>
       call.log('stderr', `${notice.severity ?? 'NOTICE'}: ${notice.message ?? ''}\n`)
     connection.client.on('notice', onNotice)
-    const unwatch = watch(connection, signal)
+    const unwatch = watchAbort(connection, signal)
     try {
       return await runAll(connection, statements, call)
     } finally {
@@ -141,6 +127,7 @@ export const createPostgresTool = (options: PostgresToolOptions = {}): PostgresT
 
   return {
     kind: 'postgres',
+    declaration: postgres,
     instant: false,
     async run(call) {
       try {

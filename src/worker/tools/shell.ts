@@ -5,7 +5,8 @@
  *    it. It is there after failures too.
  * 2. An exit code other than 0 is an error of kind `process` with code `EXIT_<n>`.
  * 3. Each stream is kept up to a limit; live, all of it is shown.
- * 4. Commands see the environment of the tools and `env` of the call, and nothing else of the worker.
+ * 4. Commands see the environment of the tools, the trace of the command and `env` of the call, and nothing else of the
+ *    worker.
  * 5. Timeouts and cancellation end the whole process group; what was printed until then is kept.
  */
 import { stat } from 'node:fs/promises'
@@ -13,7 +14,9 @@ import { resolve } from 'node:path'
 
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { isObject } from '../../contract/json.ts'
+import { shell } from '../../contract/tools/shell.ts'
 import { parseJson } from '../../lib/exact-json.ts'
+import { traceVariables } from '../command-trace.ts'
 import { configFailure, failed } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { booleanField, isGiven, textField, textOf } from './coerce.ts'
@@ -39,11 +42,11 @@ const LONGEST_ARGUMENT = 100_000
 const FROM_PIPE = 'eval "$(cat <&3)" 3<&-'
 
 const environmentOf = (
-  config: JsonObject,
+  { config, command }: ToolCall,
   base: ShellToolOptions['env'],
 ): Record<string, string | undefined> => {
   const own = config['env']
-  if (!isGiven(own)) return { ...base }
+  if (!isGiven(own)) return { ...base, ...traceVariables(command, {}) }
   if (!isObject(own)) throw configFailure('env must be a mapping of names to values')
   const entries = Object.entries(own).map(([name, value]): [string, string | undefined] => {
     if (name === '' || name.includes('=') || name.includes('\0')) {
@@ -52,7 +55,7 @@ const environmentOf = (
     // Null takes a variable of the surroundings away.
     return [name, textOf(value) ?? undefined]
   })
-  return { ...base, ...Object.fromEntries(entries) }
+  return { ...base, ...traceVariables(command, own), ...Object.fromEntries(entries) }
 }
 
 const directoryOf = async (config: JsonObject, base: string): Promise<string> => {
@@ -115,7 +118,7 @@ export const createShellTool = (options: ShellToolOptions): ShellTool => {
       program,
       args: [...flags, ...stops, '-c', isLong ? FROM_PIPE : text],
       cwd,
-      env: environmentOf(config, options.env),
+      env: environmentOf(call, options.env),
       stdin: textOf(config['stdin']),
       script: isLong ? text : null,
       maxOutputBytes: booleanField(config, true, 'capture') ? maxOutputBytes : 0,
@@ -127,6 +130,7 @@ export const createShellTool = (options: ShellToolOptions): ShellTool => {
 
   return {
     kind: 'shell',
+    declaration: shell,
     instant: false,
     async run(call) {
       try {

@@ -43,11 +43,17 @@ const hasParams = (params: Json | undefined): params is readonly Json[] | JsonOb
   return Object.keys(params).length > 0
 }
 
-export const statementsOf = async (config: JsonObject, options: ScriptOptions): Promise<Statement[]> => {
+export interface StatementOptions extends ScriptOptions {
+  /** The kind of tool that asks, for messages. */
+  readonly kind?: string
+}
+
+export const statementsOf = async (config: JsonObject, options: StatementOptions): Promise<Statement[]> => {
   const texts = (await sqlTexts(config, options)).flatMap(splitStatements)
   const [first, ...others] = texts
   if (first === undefined) {
-    throw configFailure('No SQL command provided: a postgres tool needs `query` or `command`')
+    const kind = options.kind ?? 'postgres'
+    throw configFailure(`No SQL command provided: a ${kind} tool needs \`query\` or \`command\``)
   }
   const { params } = config
   if (!hasParams(params)) return texts.map((text) => ({ text, values: [] }))

@@ -3,9 +3,11 @@
  *
  * 1. An answer is taken only when it is complete: its first eight bytes say how long it is.
  * 2. An answer above the limit is not collected; the caller is told at once, so that it can end the call.
+ * 3. A large answer is put in its place as it comes: there is never a second copy of it, and it has its memory for itself.
  */
 import { constants } from 'node:os'
 
+import { LARGE_BYTES } from '../../../contract/large-data.ts'
 import { createOutputText } from './output-text.ts'
 
 export interface CallEnd {
@@ -46,15 +48,27 @@ const signalName = (number: number): string => {
 export const createCallCollector = (maxAnswerBytes: number, listeners: CallListeners): CallCollector => {
   const texts = { stdout: createOutputText(), stderr: createOutputText() }
   let parts: Buffer[] = []
+  /** Where a large answer is put. */
+  let place: Buffer | null = null
   let received = 0
   let tooLarge = false
   let started = false
 
   const completeAnswer = (): Buffer | null => {
+    if (tooLarge) return null
+    if (place !== null) return received === place.length ? place.subarray(LENGTH_BYTES) : null
     const bytes = Buffer.concat(parts)
-    if (tooLarge || bytes.length < LENGTH_BYTES) return null
+    if (bytes.length < LENGTH_BYTES) return null
     const answer = bytes.subarray(LENGTH_BYTES)
     return BigInt(answer.length) === bytes.readBigUInt64BE(0) ? answer : null
+  }
+
+  /** The place for an answer that says of itself that it is large. */
+  const placeFor = (first: Buffer): Buffer | null => {
+    const length = first.length < LENGTH_BYTES ? 0n : first.readBigUInt64BE(0)
+    return length > LARGE_BYTES && length <= maxAnswerBytes
+      ? Buffer.allocUnsafeSlow(LENGTH_BYTES + Number(length))
+      : null
   }
   const end = (
     code: number | null,
@@ -80,15 +94,17 @@ export const createCallCollector = (maxAnswerBytes: number, listeners: CallListe
       if (text !== '') listeners.onOutput(stream, text)
     },
     answerPart(chunk) {
+      if (received === 0) place = placeFor(chunk)
+      const at = received
       received += chunk.length
       if (tooLarge) return
       if (received > maxAnswerBytes + LENGTH_BYTES) {
         tooLarge = true
         parts = []
+        place = null
         listeners.onTooLarge()
-      } else {
-        parts.push(chunk)
-      }
+      } else if (place === null) parts.push(chunk)
+      else chunk.copy(place, at)
     },
     exited: ({ code, stdoutDropped, stderrDropped }) => end(code, [stdoutDropped, stderrDropped], false),
     lost: () => end(null, [0, 0], true),

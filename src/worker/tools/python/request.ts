@@ -1,8 +1,14 @@
 /** One call as the interpreter reads it. */
-import type { Json, JsonObject } from '../../../contract/json.ts'
+import type { JsonObject } from '../../../contract/json.ts'
 import { isObject } from '../../../contract/json.ts'
+import { LARGE_BYTES } from '../../../contract/large-data.ts'
+import { isLargerThan } from '../../../lib/json-size.ts'
+import { writeLarge } from '../../../lib/write-large.ts'
+import { traceVariables } from '../../command-trace.ts'
 import { configFailure } from '../../tool-failure.ts'
 import type { ToolCall } from '../../tool.ts'
+import { credentialFields, textOf } from '../coerce.ts'
+import { librariesOf } from './libraries.ts'
 
 /**
  * Words by which code can reach the variables of the execution. They may be megabytes; code that has none of these
@@ -24,15 +30,17 @@ const environment = (config: JsonObject): Record<string, string> => {
   )
 }
 
-const libraries = (config: JsonObject): JsonObject => {
-  const value = config['libs']
-  // A list of module names is a common slip and leaves no doubt about what is meant.
-  if (Array.isArray(value))
-    return Object.fromEntries(
-      value.map((name: Json) => [typeof name === 'string' ? name : JSON.stringify(name), name]),
-    )
-  return mapping(config, 'libs')
-}
+/** Fields of a credential as variables of the environment: `AUTH_<FIELD>`, of several `AUTH_<NAME>_<FIELD>`. */
+const credentialVariables = (auth: JsonObject, prefix = 'AUTH'): Record<string, string> =>
+  Object.assign(
+    {},
+    ...Object.entries(auth).map(([field, value]): Record<string, string> => {
+      const name = `${prefix}_${field.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')}`
+      if (isObject(value)) return credentialVariables(value, name)
+      const text = textOf(value)
+      return text === null ? {} : { [name]: text }
+    }),
+  ) as Record<string, string>
 
 const searchPath = (config: JsonObject): readonly string[] => {
   const paths = mapping(config, 'deps')['sys_path']
@@ -49,19 +57,31 @@ const memoryBytes = (config: JsonObject, limit: number | null): number | null =>
   return Math.floor(limit === null ? wanted : Math.min(wanted, limit))
 }
 
-export const encodeRequest = (call: ToolCall, code: string, memoryLimit: number | null): Buffer => {
+export const encodeRequest = (
+  call: ToolCall,
+  code: string,
+  memoryLimit: number | null,
+): Buffer | Promise<Buffer> => {
   const { config, input, command } = call
+  const auth = credentialFields(config)
   const request = {
     code,
     input,
     variables: READS_VARIABLES.test(code) ? command.context.render_context : {},
-    libs: libraries(config),
-    env: environment(config),
+    libs: librariesOf(config),
+    auth,
+    env: {
+      ...traceVariables(command, mapping(config, 'env')),
+      ...(auth === null ? {} : credentialVariables(auth)),
+      ...environment(config),
+    },
     cwd: typeof config['cwd'] === 'string' ? config['cwd'] : null,
     sysPath: searchPath(config),
     memoryBytes: memoryBytes(config, memoryLimit),
     executionId: command.executionId,
     step: command.step,
   }
-  return Buffer.from(JSON.stringify(request))
+  return isLargerThan(request, LARGE_BYTES)
+    ? writeLarge(request, { stringify: JSON.stringify })
+    : Buffer.from(JSON.stringify(request))
 }

@@ -55,6 +55,8 @@ def fill(space, request):
         execution_id=request["executionId"],
         step=request["step"],
     )
+    if request.get("auth") is not None:
+        space["auth"] = request["auth"]
     space.update((name, value) for name, value in inputs.items() if not name.startswith("__"))
     for name, wanted in (request.get("libs") or {}).items():
         space[name] = _library(name, wanted)

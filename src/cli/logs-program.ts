@@ -1,0 +1,29 @@
+/** The `logs` command as it is asked for and explained. */
+import type { Command } from 'commander'
+import type { LogsFlags } from './logs.ts'
+import type { ConnectFlags } from './program.ts'
+
+interface RawFlags extends ConnectFlags {
+  readonly step?: string
+  readonly follow?: boolean
+  readonly json?: boolean
+}
+
+export const addLogs = (
+  program: Command,
+  action: (flags: LogsFlags & ConnectFlags) => Promise<void>,
+): void => {
+  program
+    .command('logs')
+    .description('show what the tools of an execution print')
+    .argument('<execution>', 'the id of the execution')
+    .option('--step <name>', 'only of this step')
+    .option('-f, --follow', 'go on until the execution is over')
+    .option('--server <url>', 'the server to ask (env: NOETL_SERVER_URL)')
+    .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
+    .option('--token <token>', 'a token to show there (env: NOETL_TOKEN)')
+    .option('--json', 'print one JSON document per piece')
+    .action((execution: string, { step, follow, json, ...connect }: RawFlags) =>
+      action({ ...connect, execution, step: step ?? null, follow: follow ?? false, json: json ?? false }),
+    )
+}

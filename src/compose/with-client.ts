@@ -1,0 +1,34 @@
+/** A command that asks a server: connects, does its work, leaves nothing open, and ends when the user wants it to. */
+import type { ConnectFlags } from '../cli/program.ts'
+import type { Client } from '../client/client.ts'
+import type { CommandContext } from './command-context.ts'
+import { connect } from './connect.ts'
+import { listenForInterrupts } from './interrupts.ts'
+
+export const withClient = async (
+  flags: ConnectFlags,
+  context: CommandContext,
+  work: (client: Client, interrupted: AbortSignal) => Promise<number>,
+): Promise<number> => {
+  const { terminal } = context
+  const interrupts = listenForInterrupts((exitCode) => context.exit(exitCode))
+  try {
+    const { client, close } = await connect(
+      {
+        server: flags.server ?? null,
+        dataDir: flags.dataDir ?? null,
+        token: flags.token ?? null,
+        tell: (line) => terminal.err(terminal.errorStyle.dim(line)),
+        interrupted: interrupts.signal,
+      },
+      context,
+    )
+    try {
+      return await work(client, interrupts.signal)
+    } finally {
+      await close()
+    }
+  } finally {
+    interrupts.release()
+  }
+}

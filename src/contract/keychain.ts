@@ -1,0 +1,34 @@
+/**
+ * Keychain entries that have to be made before they can be used: what a worker is told to make one, and what it hands back
+ * to be kept.
+ */
+import type { Json, JsonObject } from './json.ts'
+
+/** Where an entry is kept, and so who shares it. */
+export interface KeychainAddress {
+  readonly name: string
+  readonly catalogId: string
+  readonly scope: 'local' | 'global' | 'shared'
+  /** The execution it belongs to; null in the global scope. */
+  readonly executionId: string | null
+}
+
+/** How to make an entry that is not there, or not any more. At least one of `entry` and `renew` is there. */
+export interface KeychainRecipe {
+  readonly address: KeychainAddress
+  /** The entry as its playbook declares it, with its templates; null for one that came through the API. */
+  readonly entry: JsonObject | null
+  /** What templates of the entry read besides other entries. */
+  readonly variables: JsonObject
+  /** How to renew an entry that ran out, and what it was. */
+  readonly renew: { readonly config: JsonObject; readonly data: Json } | null
+}
+
+/** An entry that was made. */
+export interface KeychainEntry {
+  readonly address: KeychainAddress
+  readonly data: Json
+  readonly expiresInSeconds: number
+  /** Kept with it, for the next time it runs out. */
+  readonly renewConfig: JsonObject | null
+}

@@ -1,0 +1,23 @@
+/** The groups of routes, in the order in which a newcomer meets them. A new group gets a line here. */
+export const TAGS: Readonly<Record<string, string>> = {
+  catalog: 'Playbooks and other documents, versioned by their path.',
+  'playbook language': 'The playbook language: its schema, and a check without registering.',
+  execute: 'Starting executions.',
+  executions: 'Watching and steering executions.',
+  history: 'Looking back at executions, and going on from a point of their past.',
+  replay: 'The state of an execution at any point of its log.',
+  logs: 'What tools print while they run.',
+  variables: 'Values attached to an execution from outside.',
+  results: 'Results too large for an event, and what tools store.',
+  credentials: 'Secrets by name. Their data is sealed and leaves the server only for workers and admins.',
+  keychain: 'Secrets kept for one playbook until they expire.',
+  commands: 'The protocol of workers: taking work and keeping it.',
+  events: 'The protocol of workers: reporting what happened.',
+  workers: 'Who does the work.',
+  subscriptions: 'Listeners that start executions when messages arrive.',
+  dashboard: 'Numbers for an overview.',
+  access: 'Tokens, sessions, and the record of who did what.',
+  server: 'The server itself.',
+  internal: 'For the services that belong to the server.',
+  wallet: 'The keys that secrets are sealed with.',
+}
