@@ -35,6 +35,7 @@ export interface WorkerFlags {
   readonly pool?: string
   readonly slots?: string
   readonly capabilities?: string
+  readonly grace?: string
 }
 
 /** Each does its work and answers the exit code. */
@@ -201,6 +202,10 @@ const addWorker = (program: Command, action: Collect<WorkerFlags>): void => {
     .option(
       '--capabilities <words>',
       'what playbooks may require of this worker, such as gpu,eu-west (env: NOETL_CAPABILITIES)',
+    )
+    .option(
+      '--grace <seconds>',
+      'how long running commands may take to finish after Ctrl-C (default: 30, env: NOETL_GRACE_SECONDS)',
     )
     .action((flags: WorkerFlags) => action(flags))
 }

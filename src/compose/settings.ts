@@ -23,6 +23,8 @@ export interface Settings {
   readonly slots: number
   /** What the worker in this process can do besides having its tools. */
   readonly capabilities: readonly string[]
+  /** Seconds that running commands get to finish when the process stops. */
+  readonly graceSeconds: number
   /** Databases to use instead of the embedded one; several are shards. */
   readonly databaseUrls: readonly string[]
   readonly machineId: number
@@ -72,6 +74,7 @@ export const DEFAULTS = {
   dataDir: '.noetl',
   slots: 32,
   leaseSeconds: 60,
+  graceSeconds: 10,
 } as const
 
 export const readSettings = (
@@ -91,6 +94,7 @@ export const readSettings = (
     dataDir: resolve(flags.dataDir ?? env['NOETL_DATA_DIR'] ?? DEFAULTS.dataDir),
     slots: readSlots(flags.slots, env, 0),
     capabilities: readCapabilities(undefined, env),
+    graceSeconds: readGraceSeconds(undefined, env, DEFAULTS.graceSeconds),
     databaseUrls: env['NOETL_SHARDS']
       ? shardUrls(env['NOETL_SHARDS'])
       : env['NOETL_DATABASE_URL']
@@ -140,6 +144,10 @@ export const readCapabilities = (flag: string | undefined, env: Env): readonly s
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '')
+
+/** Seconds that running commands get to finish when their worker stops. */
+export const readGraceSeconds = (flag: string | undefined, env: Env, fallback: number): number =>
+  wholeNumber('--grace (NOETL_GRACE_SECONDS)', flag ?? env['NOETL_GRACE_SECONDS'], fallback, 0, 86_400)
 
 export const readLogLevel = (env: Env): LogLevel => {
   const text = env['NOETL_LOG_LEVEL'] ?? 'warn'

@@ -68,9 +68,6 @@ export interface Stack {
   stop(onSlow?: OnSlow): Promise<void>
 }
 
-/** Running commands get this long to finish when the process stops. */
-const GRACE_MS = 10_000
-
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const undo: Undo[] = []
   const stop = (onSlow?: OnSlow): Promise<void> => stopAll(undo, options.log, onSlow)
@@ -132,8 +129,8 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   const url = await listen(options, parts, guard.scheme, undo)
   wakeUps.listensAt(url)
   if (options.slots > 0) {
-    const run = startLocalWorker(core, leases, wallet, options, GRACE_MS)
-    undo.push({ what: `running commands to finish (they get ${GRACE_MS / 1000} s)`, run })
+    const run = startLocalWorker(core, leases, wallet, options, options.graceSeconds * 1000)
+    undo.push({ what: `running commands to finish (they get ${options.graceSeconds} s)`, run })
   }
   undo.push({ what: 'open streams', run: async () => closing.abort() })
   return { url, access: guard.access, core, databaseUrl, isNew, keyFile: keys.file, lost }

@@ -19,11 +19,11 @@ import { givenAccess } from './client-access.ts'
 import type { CommandContext } from './command-context.ts'
 import { listenForInterrupts, untilAborted } from './interrupts.ts'
 import { createLog } from './log.ts'
-import { DEFAULTS, readCapabilities, readLogLevel, readSlots } from './settings.ts'
+import { DEFAULTS, readCapabilities, readGraceSeconds, readLogLevel, readSlots } from './settings.ts'
 import { toolEnvironment } from './tool-environment.ts'
 import { readToolSettings } from './tool-settings.ts'
 
-const GRACE_MS = 10_000
+const GRACE_SECONDS = 30
 
 export const work = async (flags: WorkerFlags, context: CommandContext): Promise<number> => {
   const { env, terminal } = context
@@ -32,6 +32,7 @@ export const work = async (flags: WorkerFlags, context: CommandContext): Promise
   if (pool === '') throw new ProblemError('invalid', '--pool (NOETL_POOL) is empty; name one, such as shared')
   const slots = readSlots(flags.slots, env, 1)
   const capabilities = readCapabilities(flags.capabilities, env)
+  const graceSeconds = readGraceSeconds(flags.grace, env, GRACE_SECONDS)
   const { limits, maxTaskRuns, surroundings } = readToolSettings(env)
   const access = givenAccess(flags.token, env)
   const client = createClient(url, access)
@@ -79,7 +80,7 @@ export const work = async (flags: WorkerFlags, context: CommandContext): Promise
   presence.start()
   terminal.out(`Worker ${workerId} takes work of pool ${pool} from ${client.url}, ${slots} at once`)
   await untilAborted(interrupts.signal)
-  await worker.stop({ graceMs: GRACE_MS })
+  await worker.stop({ graceMs: graceSeconds * 1000 })
   await presence.stop()
   await tools.close()
   interrupts.release()

@@ -193,8 +193,7 @@ const stepText = (step: StepDiff): string => {
 }
 
 /** A change behind the name of the whole: of the whole itself, or of something in it. */
-const placeText = (change: Change | undefined): string =>
-  `${change?.path ? ':' : ''} ${changeText(change)}`
+const placeText = (change: Change | undefined): string => `${change?.path ? ':' : ''} ${changeText(change)}`
 
 const changeText = (change: Change | undefined): string => {
   if (!change) return ''

@@ -22,6 +22,8 @@ export interface ReplayLogRow {
   readonly contextCommandId: string | null
   readonly reference: string | null
   readonly extra: string | null
+  /** `result.context.result.reference`. */
+  readonly innerReference: string | null
 }
 
 export interface ReplayRange {
@@ -37,7 +39,7 @@ export interface ReplayRange {
 }
 
 const COLUMNS = `position, event_id, created_at::text, event_type, node_name, status, worker_id, meta::text,
-  result_context ->> 'command_id', result_reference::text, extra::text`
+  result_context ->> 'command_id', result_reference::text, extra::text, result_context #>> '{result,reference}'`
 
 const WHERE = `execution_id = $1 and position > $2 and position <= $3
   and ($4::bigint is null or event_id > $4) and ($5::bigint is null or event_id <= $5)
@@ -57,6 +59,7 @@ const toRow = (values: RowValues): ReplayLogRow => ({
   contextCommandId: values[8] ?? null,
   reference: values[9] ?? null,
   extra: values[10] ?? null,
+  innerReference: values[11] ?? null,
 })
 
 const valuesOf = (range: ReplayRange): unknown[] => [

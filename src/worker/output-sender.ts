@@ -129,15 +129,17 @@ export const createOutputSender = ({
     }
   }
 
-  /** Long enough for a control plane that is there. */
-  const patiently = async (work: Promise<void>): Promise<void> => {
+  /** Waits no longer than a control plane that is there needs. */
+  const patiently = (work: Promise<void>): Promise<void> => {
     let isOver = false
-    const over = (): void => {
+    const over = work.then(() => {
       isOver = true
+    })
+    const waitOn = async (): Promise<void> => {
+      await within(clock, FINISH_MS, over)
+      if (isAway && !hasGivenUp && !isOver) await waitOn()
     }
-    work.then(over, over)
-    do await within(clock, FINISH_MS, work)
-    while (isAway && !hasGivenUp && !isOver)
+    return waitOn()
   }
 
   return {

@@ -39,9 +39,12 @@ const REPLACEABLE: ReadonlySet<ProblemCode> = new Set([
 /** Answers `internal` to one report in a row after which the report itself is taken for the cause. */
 const MOST_STUMBLES = 10
 
+/** They say nothing about the report: it counts when the control plane is there, or lets the worker in, again. */
+const NO_ANSWERS: ReadonlySet<ProblemCode> = new Set(['unavailable', 'unauthorized', 'forbidden'])
+
 const isAnswer = (error: unknown, failures: number): error is ProblemError =>
   error instanceof ProblemError &&
-  error.code !== 'unavailable' &&
+  !NO_ANSWERS.has(error.code) &&
   (error.code !== 'internal' || failures >= MOST_STUMBLES)
 
 const refusedReport = (report: CommandReport, problem: ProblemError): CommandReport => {

@@ -272,6 +272,20 @@ describe('reporting', () => {
     expect(reports.length).toBe(answered)
   })
 
+  test.each(['unauthorized', 'forbidden'] as const)(
+    'a result is kept while the worker is %s, and delivered when it is let in again',
+    async (code) => {
+      const { worker, reports, answers, advance } = setUp()
+      answers.report = () => Promise.reject(new ProblemError(code, 'The token was revoked'))
+      worker.accept([aCommand({}, { result: 'precious' })])
+      await advance(60_000)
+      answers.report = () => Promise.resolve('ok')
+      await advance(15_000)
+      await worker.idle()
+      expect(reports.at(-1)).toMatchObject({ outcome: 'ok', data: 'precious' })
+    },
+  )
+
   test('a result that is refused for its size becomes a failure', async () => {
     const { worker, reports, answers } = setUp()
     answers.report = ({ outcome }) =>

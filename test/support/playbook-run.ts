@@ -210,6 +210,7 @@ const settings = (url: string, dataDir: string) =>
     dataDir,
     slots: 8,
     capabilities: [],
+    graceSeconds: 10,
     databaseUrls: [url],
     machineId: 7,
     machineIdGiven: true,

@@ -163,7 +163,15 @@ describe('loops of our own engine', () => {
     expect(
       replayed('loop', [entered, issued('a', 0), issued('b', 1), ended('b'), ended('b'), ended('a')]),
     ).toEqual({
-      1: { loop_id: '1', step_name: 'each', total: 2, done: 2, failed: 0, completed: false, last_event_id: 6 },
+      1: {
+        loop_id: '1',
+        step_name: 'each',
+        total: 2,
+        done: 2,
+        failed: 0,
+        completed: false,
+        last_event_id: 6,
+      },
     })
     const other: LogEntry = { ...issued('c', 0), eventId: '13' }
     expect(

@@ -300,4 +300,18 @@ describe('events of our own log', () => {
     }
     expect(eventOfRecord(record)).toEqual(eventOfRow(row, { tenantId: 'default', organizationId: 'default' }))
   })
+
+  it('refer to a result that was stored apart where the report has it', () => {
+    const row = {
+      type: 'command.completed',
+      innerReference: '{"kind": "result_ref", "ref": "r", "extracted": {"long": "text"}}',
+    }
+    expect(replayed('execution', [row])).toMatchObject({
+      payload_refs: [{ event_id: 1, reference: { kind: 'result_ref', ref: 'r' }, summary: { ref: 'r' } }],
+    })
+    expect(replayed('execution', [{ ...row, reference: { ref: 'outer' } }])).toMatchObject({
+      payload_refs: [{ reference: { ref: 'outer' } }],
+    })
+    expect(replayed('execution', [{ ...row, meta: { imported: true } }])).toMatchObject({ payload_refs: [] })
+  })
 })

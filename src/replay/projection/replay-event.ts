@@ -4,6 +4,8 @@
  * 1. Ids of stages, frames and commands are text; a number is its decimal text.
  * 2. `meta` has lost nothing (canonical-json.ts); a null in it is absence.
  * 3. `reference` is canonical JSON text: kept by the thousand, it has to be small and needs no second reading.
+ * 4. Reports of our own workers have the reference inside, beside the data it stands for, and with a summary of that
+ *    data, which is left out here. Of imported events only the outer reference counts.
  */
 import type { EventRecord } from '../../contract/event.ts'
 import type { LosslessJson, LosslessObject } from '../canonical-json.ts'
@@ -23,7 +25,7 @@ export interface ReplayEvent {
   readonly meta: LosslessObject
   /** `result.context.command_id`, where workers put it. */
   readonly contextCommandId: string | null
-  /** `result.reference`; null when there is none. */
+  /** `result.reference`, or that of a result inside; null when there is none. */
   readonly reference: string | null
 }
 
@@ -39,6 +41,8 @@ export interface ReplayRow {
   readonly reference: string | null
   /** Columns that only imported events have. */
   readonly extra: string | null
+  /** `result.context.result.reference`. */
+  readonly innerReference?: string | null
 }
 
 const DEFAULT_SCOPE = 'default'
@@ -76,8 +80,20 @@ export const eventOfRow = (row: ReplayRow, { tenantId, organizationId }: ReplayS
     aggregateId: textAt(extra, 'aggregate_id'),
     meta,
     contextCommandId: row.contextCommandId,
-    reference: row.reference === null ? null : canonicalReference(parseLossless(row.reference)),
+    reference:
+      row.reference === null
+        ? innerReference(meta, parsed(row.innerReference))
+        : canonicalReference(parseLossless(row.reference)),
   }
+}
+
+const parsed = (text: string | null | undefined): LosslessJson =>
+  text === null || text === undefined ? null : parseLossless(text)
+
+const innerReference = (meta: LosslessObject, reference: LosslessJson): string | null => {
+  if (!isLosslessObject(reference) || meta['imported'] === true) return null
+  const { extracted: _, ...place } = reference
+  return canonicalReference(place)
 }
 
 /** An event of our own log. */
@@ -94,8 +110,13 @@ export const eventOfRecord = (record: EventRecord): ReplayEvent => ({
   aggregateId: null,
   meta: record.meta,
   contextCommandId: textAt(record.result?.context ?? NOTHING, 'command_id'),
-  reference: canonicalReference(record.result?.reference ?? null),
+  reference:
+    canonicalReference(record.result?.reference ?? null) ??
+    innerReference(record.meta, innerOf(record.result?.context?.['result'])),
 })
+
+const innerOf = (result: LosslessJson | undefined): LosslessJson =>
+  result !== undefined && isLosslessObject(result) ? (result['reference'] ?? null) : null
 
 const canonicalReference = (reference: LosslessJson): string | null =>
   reference === null ? null : canonicalJson(reference)

@@ -199,7 +199,13 @@ describe('a rerun', () => {
     await work(server, ({ step }) => (step === 'b' ? new Error('no') : { long: 'x'.repeat(150_000) }))
     const { body } = await server.post(`/api/executions/${origin}/rerun`, { from: 'failed' })
     const id = textOf(body['execution_id'])
+    const payloads = async (): Promise<Json | undefined> =>
+      (await server.get(`/api/replay/state?execution_id=${origin}&resolve_payloads=true`)).body[
+        'payload_resolution_summary'
+      ]
+    expect(await payloads()).toMatchObject({ total: 1, resolved: 1 })
     await server.core.shards.of(origin).query('delete from noetl.result where execution_id = $1', [origin])
+    expect(await payloads()).toMatchObject({ total: 1, resolved: 0 })
     await createScriptedWorker(server, 'w1').drain()
     const again = await server.post(`/api/executions/${id}/rerun`, { from: { step: 'b' } })
     expect(again.body).toMatchObject({ status: 'started' })
