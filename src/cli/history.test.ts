@@ -425,12 +425,13 @@ describe('noetl doctor', () => {
       stored: 'RUNNING',
       folded: 'FAILED',
     }
-    const { history, asked } = answering('doctor', { ...page, differences: [difference] })
+    const stuck = { ...difference, kind: 'no_cause' as const, message: 'nothing moves it', folded: null }
+    const { history, asked } = answering('doctor', { ...page, differences: [difference, stuck] })
     const terminal = createRecordingTerminal()
     expect(await examine((await flagsOf('doctor', '7')) as never, history, terminal)).toBe(1)
     expect(asked).toEqual([[{ execution_id: '7' }]])
     expect(terminal.written()).toContain(
-      '✗ 7  the column status is not what the log says: stored "RUNNING", by the log "FAILED"',
+      '✗ 7  the column status is not what the log says: stored "RUNNING", by the log "FAILED"\n✗ 7  nothing moves it\n',
     )
   })
 })

@@ -79,10 +79,7 @@ export const insertResult = async (database: Database, result: NewResult): Promi
 }
 
 /** Null when it was deleted meanwhile. */
-const complete = async (
-  database: Database,
-  found: FoundResult | undefined,
-): Promise<StoredResult | null> => {
+const complete = async (database: Database, found: FoundResult | undefined): Promise<StoredResult | null> => {
   if (!found) return null
   const { sealed_bytes: size, data: small, ...row } = found
   if (small) return { ...row, data: small }
