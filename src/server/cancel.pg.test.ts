@@ -187,7 +187,10 @@ describe('cancelling', () => {
     const id = await family.server.execute('tests/top')
     await grow(family)
     const answers = await Promise.all([cancel(family, id), cancel(family, id)])
-    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 422]))
+    // The second may find children that the first has not come to yet, and cancel those.
+    const cancelled = answers.flatMap(({ body }) => (body['cancelled_executions'] ?? []) as readonly Json[])
+    expect(answers.map(({ status }) => status).filter((status) => status !== 422)).toContain(200)
+    expect(new Set(cancelled).size).toBe(cancelled.length)
     expect(await family.problems()).toEqual([])
   })
 

@@ -70,7 +70,7 @@ describe('the doctor', () => {
       'insert into noetl.snapshot (execution_id, position, state) values ($1, 2, $2), ($1, 1, $3)',
       [
         testSealer.seal(
-          '{"format":2,"executionId":"1","steps":[],"commands":[],"running":[],"deadTargets":[]}',
+          '{"format":3,"executionId":"1","steps":[],"commands":[],"running":[],"deadTargets":[]}',
         ),
         Buffer.from('damaged'),
       ],
