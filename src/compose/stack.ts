@@ -109,7 +109,8 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   if (embedded) for (const database of databases) await expireLeasesOf(database, LOCAL_WORKER_PREFIX)
   startServices(core, undo, access)
   startTraces(core, options, undo)
-  startNarrator(core)
+  // Nobody hears what is told below the level of the log.
+  if (options.logLevel === 'info' || options.logLevel === 'debug') startNarrator(core)
   undo.push({
     what: 'sub-playbooks being started',
     run: startChildRunner(core, leases, { log, workerPrefix: LOCAL_WORKER_PREFIX }),

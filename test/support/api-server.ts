@@ -57,6 +57,26 @@ export const withKeys = (
   }
 }
 
+/** The server across the network, with keys, for as long as the work takes. */
+export const overTheNetwork = async <T>(
+  { core, leases }: TestServer,
+  work: (url: string) => Promise<T>,
+): Promise<T> => {
+  const app = createApp({
+    core,
+    leases,
+    version: '0.0.0-test',
+    closing: new AbortController().signal,
+    internalToken: INTERNAL_TOKEN,
+    wallet: createWallet(TEST_KEY),
+  })
+  try {
+    return await work(await app.listen({ host: '127.0.0.1', port: 0 }))
+  } finally {
+    await app.close()
+  }
+}
+
 /** A server with its HTTP face replaced by one that has keys. */
 export const startApiServer = async (
   urls: readonly string[],

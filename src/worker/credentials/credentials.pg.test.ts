@@ -4,14 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
-import { INTERNAL_TOKEN, startApiServer, TEST_KEY } from '../../../test/support/api-server.ts'
+import { overTheNetwork, startApiServer, TEST_KEY } from '../../../test/support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres.ts'
 import type { TestServer } from '../../../test/support/server.ts'
 import { createRemoteControlPlane } from '../../client/control-plane.ts'
 import type { ControlPlane } from '../../contract/command.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { createWallet } from '../../lib/envelope.ts'
-import { createApp } from '../../server/app.ts'
 import { createLocalControlPlane } from '../../server/local-control-plane.ts'
 import { systemClock } from '../clock.ts'
 import { silentLog } from '../log.ts'
@@ -167,17 +166,9 @@ test('case 112: {{ keychain.api.key }} in a header → real value sent, no secre
 })
 
 test('the worker across the network sees the same credentials and hides them as well', async () => {
-  const app = createApp({
-    core: server.core,
-    leases: server.leases,
-    version: '0.0.0-test',
-    closing: new AbortController().signal,
-    internalToken: INTERNAL_TOKEN,
-    wallet: createWallet(TEST_KEY),
-  })
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const { body } = await runWith(createRemoteControlPlane(url), STEPS(webUrl))
-  await app.close()
+  const { body } = await overTheNetwork(server, (url) =>
+    runWith(createRemoteControlPlane(url), STEPS(webUrl)),
+  )
   expect(arrived.splice(0)).toEqual([KEY, `Bearer ${TOKEN}`, KEY, `Bearer ${TOKEN}`])
   expect(body['error']).toContain('cannot use [REDACTED]')
   expect(await placesWith(TRACES)).toEqual([])

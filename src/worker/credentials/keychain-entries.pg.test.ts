@@ -4,14 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 
-import { INTERNAL_TOKEN, startApiServer, TEST_KEY } from '../../../test/support/api-server.ts'
+import { overTheNetwork, startApiServer, TEST_KEY } from '../../../test/support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres.ts'
 import type { TestServer } from '../../../test/support/server.ts'
 import { createRemoteControlPlane } from '../../client/control-plane.ts'
 import type { ControlPlane } from '../../contract/command.ts'
 import type { JsonObject } from '../../contract/json.ts'
 import { createWallet } from '../../lib/envelope.ts'
-import { createApp } from '../../server/app.ts'
 import { createLocalControlPlane } from '../../server/local-control-plane.ts'
 import { systemClock } from '../clock.ts'
 import { silentLog } from '../log.ts'
@@ -194,19 +193,12 @@ describe('a token', () => {
   })
 
   test('is made by a worker across the network in the same way', async () => {
-    const app = createApp({
-      core: server.core,
-      leases: server.leases,
-      version: '0.0.0-test',
-      closing: new AbortController().signal,
-      internalToken: INTERNAL_TOKEN,
-      wallet: createWallet(TEST_KEY),
-    })
-    const url = await app.listen({ host: '127.0.0.1', port: 0 })
     const name = await register(OAUTH('remote'), CALL('remote'))
-    const { body } = await run(name, { controlPlane: createRemoteControlPlane(url) })
-    await run(name, { controlPlane: createRemoteControlPlane(url) })
-    await app.close()
+    const { body } = await overTheNetwork(server, async (url) => {
+      const first = await run(name, { controlPlane: createRemoteControlPlane(url) })
+      await run(name, { controlPlane: createRemoteControlPlane(url) })
+      return first
+    })
     expect(body['status']).toBe('COMPLETED')
     expect(given).toHaveLength(1)
     expect(await entriesOf('remote')).toHaveLength(1)
