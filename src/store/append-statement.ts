@@ -88,7 +88,7 @@ const FIRST = {
 /** How many parameters the statement takes. */
 export const APPEND_PARAMETERS = FIRST.timers + TIMERS.length - 1
 
-export const appendParameters = (appends: readonly Append[], sealer: Sealer): string[] => [
+export const appendParameters = (appends: readonly Append[], sealer: Sealer): (Buffer | null)[] => [
   ...columnParameters(
     EXECUTIONS,
     appends.map(({ execution }) => execution),
@@ -145,7 +145,7 @@ with x as (
     id_from_sender)
   select execution_id, position, event_id, created_at, event_type, node_name, node_type, status,
     parent_event_id, worker_id, duration_ms, context, result_status, result_context, result_reference, meta, error,
-    decode(sealed, 'base64'), id_from_sender
+    sealed, id_from_sender
   from ${columnsFrom('e', EVENT_CELLS, FIRST.events)}
   join won using (execution_id)
 ), commands as (

@@ -107,6 +107,31 @@ describe('group commit', () => {
     expect(await positions(ids[999] ?? '')).toEqual([1, 2])
   })
 
+  test('lanes share what there is (rule 5)', async () => {
+    const groups: number[] = []
+    const appender = createAppender({
+      database: database(),
+      sealer,
+      lanes: 2,
+      onGroup: (size) => groups.push(size),
+    })
+    await Promise.all(
+      Array.from({ length: 64 }, async () => {
+        const id = nextTestId()
+        for (let version = 0; version < 5; version += 1) await appender.append(anAppend(id, version, [{}]))
+      }),
+    )
+    expect(groups.reduce((sum, size) => sum + size, 0)).toBe(320)
+    expect(Math.max(...groups)).toBe(32)
+  })
+
+  test('few appends are not split', async () => {
+    const groups: number[] = []
+    const appender = createAppender({ database: database(), sealer, onGroup: (size) => groups.push(size) })
+    await Promise.all(Array.from({ length: 8 }, () => appender.append(anAppend(nextTestId(), 0, [{}]))))
+    expect(groups).toEqual([8])
+  })
+
   test('an append that cannot be written fails alone (rule 2)', async () => {
     const appender = createAppender({ database: database(), sealer })
     const taken = await started()
@@ -289,7 +314,7 @@ test('rows of executions are found along their key, also by a plan made while th
   try {
     await client.query(`prepare planned as ${APPEND_STATEMENT}`)
     await client.query('set plan_cache_mode = force_generic_plan')
-    const nothing = Array.from({ length: APPEND_STATEMENT.match(/\$\d+/g)?.length ?? 0 }, () => `''`)
+    const nothing = Array.from({ length: APPEND_STATEMENT.match(/\$\d+/g)?.length ?? 0 }, () => 'null')
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(
       `explain execute planned(${nothing.join(', ')})`,
     )

@@ -8,6 +8,8 @@
  * 3. At most one append of an execution is under way at a time; callers see to that (the mailbox does).
  * 4. Rows are locked in one order everywhere, so that servers that write the same executions rarely block each
  *    other crosswise; when they do, the append is tried again.
+ * 5. A group takes no more than its lane's share of all that waits or is on its way. A lane that took everything would
+ *    leave nothing to the others: the database would rest while the server decides what follows, and the other way round.
  */
 import type { Sealer } from '../lib/sealer.ts'
 import type { Append } from './append.ts'
@@ -41,6 +43,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void
 }
 
+/** Splitting fewer appends costs more statements than it gains. */
+const SMALLEST_SHARE = 8
+
 export const createAppender = ({
   database,
   sealer,
@@ -51,15 +56,19 @@ export const createAppender = ({
 }: AppenderOptions): Appender => {
   let queue: Waiting[] = []
   let busy = 0
+  let onTheirWay = 0
   let idleWaiters: (() => void)[] = []
 
   const pump = (): void => {
     while (busy < lanes && queue.length > 0) {
-      const group = queue.splice(0, maxGroup)
+      const share = Math.max(SMALLEST_SHARE, Math.ceil((queue.length + onTheirWay) / lanes))
+      const group = queue.splice(0, Math.min(share, maxGroup))
       busy += 1
+      onTheirWay += group.length
       void flush(group).finally(() => {
         busy -= 1
-        pump()
+        onTheirWay -= group.length
+        if (queue.length > 0) schedule()
         if (busy === 0 && queue.length === 0) {
           for (const resolve of idleWaiters) resolve()
           idleWaiters = []
@@ -86,7 +95,7 @@ export const createAppender = ({
     }
   }
 
-  // Appends of one turn of the event loop go together even when a lane is free.
+  // Appends of one turn of the event loop go together even when a lane is free: what follows from a group, too.
   let scheduled = false
   const schedule = (): void => {
     if (scheduled) return

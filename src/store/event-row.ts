@@ -27,8 +27,7 @@ export interface EventCells {
   readonly resultReference: string | null
   readonly meta: string
   readonly error: string | null
-  /** Base64. */
-  readonly sealed: string | null
+  readonly sealed: Buffer | null
 }
 
 export const EVENT_CELLS: readonly Column<EventCells>[] = [
@@ -49,7 +48,7 @@ export const EVENT_CELLS: readonly Column<EventCells>[] = [
   { name: 'result_reference', type: 'json', of: (cells) => cells.resultReference },
   { name: 'meta', type: 'json', of: (cells) => cells.meta },
   { name: 'error', type: 'text', of: (cells) => cells.error },
-  { name: 'sealed', type: 'text', of: (cells) => cells.sealed },
+  { name: 'sealed', type: 'bytea', of: (cells) => cells.sealed },
   { name: 'id_from_sender', type: 'boolean', of: ({ event }) => event.idFromSender ?? false },
 ]
 
@@ -57,7 +56,7 @@ export const toEventCells = (event: EventRecord, sealer: Sealer): EventCells => 
   const cells = redactedCells(event, sealer)
   return isStorableAsItIs(cells)
     ? cells
-    : { ...replacedCells(cells), sealed: sealText(sealer, { event: event as unknown as Json }) }
+    : { ...replacedCells(cells), sealed: sealParts(sealer, { event: event as unknown as Json }) }
 }
 
 const isStorableAsItIs = (cells: EventCells): boolean =>
@@ -88,8 +87,7 @@ const replacedCells = (cells: EventCells): EventCells => ({
 const replacedJson = (text: string | null): string | null =>
   text === null || isStorable(text) ? text : storableJson(parseJson(text))
 
-const sealText = (sealer: Sealer, hidden: Hidden): string =>
-  sealer.seal(JSON.stringify(hidden)).toString('base64')
+const sealParts = (sealer: Sealer, hidden: Hidden): Buffer => sealer.seal(JSON.stringify(hidden))
 
 /** What lies in the sealed column: single parts, or the whole event. */
 interface Hidden {
@@ -127,7 +125,7 @@ const redactedCells = (event: EventRecord, sealer: Sealer): EventCells => {
     resultReference: jsonOrNull(cleanReference),
     meta: exactJson(cleanMeta),
     error: cleanError as string | null,
-    sealed: Object.keys(hidden).length === 0 ? null : sealText(sealer, hidden),
+    sealed: Object.keys(hidden).length === 0 ? null : sealParts(sealer, hidden),
   }
 }
 

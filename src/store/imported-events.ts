@@ -104,9 +104,9 @@ const lockExecution = async (
 
 const COLUMNS = `execution_id, position, event_id, created_at, event_type, node_name, node_type, status,
   parent_event_id, worker_id, duration_ms, context, result_status, result_context, result_reference, meta, error`
-const FROM_PARAMETERS = `from ${columnsFrom('e', EVENT_CELLS, 1)} where execution_id is not null`
+const FROM_PARAMETERS = `from ${columnsFrom('e', EVENT_CELLS, 1)}`
 
-const parametersOf = (events: readonly EventRecord[], sealer: Sealer): string[] =>
+const parametersOf = (events: readonly EventRecord[], sealer: Sealer): (Buffer | null)[] =>
   columnParameters(
     EVENT_CELLS,
     events.map((event) => toEventCells(event, sealer)),
@@ -130,7 +130,7 @@ const extendImportedLog = async (
   if (fresh.length === 0) return { inserted: 0, position: version }
   await client.query(
     `insert into noetl.event (${COLUMNS}, sealed, id_from_sender)
-     select ${COLUMNS}, decode(sealed, 'base64'), true ${FROM_PARAMETERS}`,
+     select ${COLUMNS}, sealed, true ${FROM_PARAMETERS}`,
     parametersOf(fresh, sealer),
   )
   await writeStanding(client, executionId, version + fresh.length, standingOf)
@@ -184,7 +184,7 @@ const keepBesideLog = async (
     .map((event) => ({ ...event, position: version }))
   const { rowCount } = await client.query(
     `insert into noetl.imported_event (${COLUMNS}, sealed)
-     select ${COLUMNS}, decode(sealed, 'base64') ${FROM_PARAMETERS} on conflict do nothing`,
+     select ${COLUMNS}, sealed ${FROM_PARAMETERS} on conflict do nothing`,
     parametersOf(foreign, sealer),
   )
   return { inserted: rowCount ?? 0, position: version }

@@ -160,7 +160,6 @@ const insertExecution = async (client: PoolClient, line: ExecutionLine): Promise
 }
 
 const CELLS = EVENT_CELLS.map(({ name }) => name)
-const SELECTED = CELLS.map((name) => (name === 'sealed' ? `decode(sealed, 'base64')` : name))
 
 const insertEvents = async (
   client: PoolClient,
@@ -169,7 +168,7 @@ const insertEvents = async (
 ): Promise<void> => {
   await client.query(
     `insert into noetl.event (${CELLS.join(', ')})
-     select ${SELECTED.join(', ')} from ${columnsFrom('e', EVENT_CELLS, 1)} where execution_id is not null`,
+     select ${CELLS.join(', ')} from ${columnsFrom('e', EVENT_CELLS, 1)}`,
     columnParameters(
       EVENT_CELLS,
       events.map((event) => toEventCells(event, sealer)),
