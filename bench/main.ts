@@ -14,7 +14,9 @@ const IN_FLIGHT = 64
 const LOOP_ITEMS = 1000
 const FLOOR_EVENTS = 50_000
 const EVENTS_PER_SHORT = 2 + 5 * SHORT_STEPS
-const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3)
+/** Until then the compiler of JavaScript still finds things to do. */
+const WARM_UP_EXECUTIONS = 3000
+const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 7)
 
 const best = async (measure: () => Promise<number>): Promise<number> => {
   let fastest = Number.POSITIVE_INFINITY
@@ -27,7 +29,7 @@ const measure = async ({ stack, register, run }: Product) => {
   await register(chainPlaybook('short', SHORT_STEPS))
   await register(loopPlaybook('loop'))
   await run('bench/chain', 1, 1)
-  await run('bench/short', 200, IN_FLIGHT)
+  await run('bench/short', WARM_UP_EXECUTIONS, IN_FLIGHT)
   await run('bench/loop', 1, 1)
   const chain = await best(() => run('bench/chain', 1, 1))
   const short = await best(() => run('bench/short', SHORT_EXECUTIONS, IN_FLIGHT))

@@ -1,6 +1,6 @@
 /**
- * The append of a server that tells the outside: the same statement, which also writes a message per event and a
- * notification per command that waits. A server that tells nobody runs the plain one and pays nothing for this.
+ * The append of a server that tells the outside has a part more: it writes a message per event and a notification per
+ * command that waits. A server that tells nobody pays nothing for this.
  *
  * 1. Messages are written with what they speak of, or not at all.
  * 2. Payloads are as readable as stored events: sensitive values are replaced.
@@ -11,7 +11,7 @@ import type { EventRecord } from '../contract/event.ts'
 import type { Json } from '../contract/json.ts'
 import { redact } from '../contract/sensitive.ts'
 import { rawInteger, storableJson } from '../lib/exact-json.ts'
-import { APPEND_PARAMETERS, APPEND_STATEMENT } from './append-statement.ts'
+import type { AppendPart } from './append-parts.ts'
 import type { Append } from './append.ts'
 
 export interface Mirror {
@@ -21,13 +21,12 @@ export interface Mirror {
   isLocal(pool: string): boolean
 }
 
-const END = 'select execution_id from won'
-if (!APPEND_STATEMENT.trimEnd().endsWith(END)) throw new Error('the append statement has another end')
-
-/** Like the plain one, with the messages as its last parameter. */
-export const MIRRORED_APPEND_STATEMENT = `${APPEND_STATEMENT.trimEnd().slice(0, -END.length).trimEnd()},
-told as (
-  select o.* from json_to_recordset($${APPEND_PARAMETERS + 1}::json) as o(i bigint, e bigint, s text, p json, u text)
+/** The part of the append that writes the messages. */
+export const mirrorPart = (mirror: Mirror): AppendPart => ({
+  name: 'told',
+  letter: 'm',
+  sql: (parameter) => `told as (
+  select o.* from json_to_recordset($${parameter}::json) as o(i bigint, e bigint, s text, p json, u text)
   join won on won.execution_id = o.i
 ), messages as (
   insert into noetl.outbox (execution_id, event_id, subject, payload)
@@ -46,12 +45,9 @@ told as (
   on conflict on constraint outbox_message do update
   set outbox_id = default, status = 'PENDING', attempts = 0, available_at = now(), locked_at = null, published_at = null,
     last_error = null, updated_at = now()
-)
-${END}`
-
-/** The messages of some appends, as the statement takes them. */
-export const mirrorParameter = (appends: readonly Append[], mirror: Mirror): string =>
-  storableJson(appends.flatMap((append) => messagesOf(append, mirror)))
+)`,
+  parameters: (appends) => [storableJson(appends.flatMap((append) => messagesOf(append, mirror)))],
+})
 
 const messagesOf = (append: Append, mirror: Mirror): readonly object[] => {
   const { execution, events, commands, changes } = append

@@ -14,8 +14,9 @@
 import type { Sealer } from '../lib/sealer.ts'
 import type { Append } from './append.ts'
 import type { Mirror } from './append-mirror.ts'
-import { MIRRORED_APPEND_STATEMENT, mirrorParameter } from './append-mirror.ts'
-import { APPEND_STATEMENT, appendParameters } from './append-statement.ts'
+import { mirrorPart } from './append-mirror.ts'
+import type { AppendPart } from './append-parts.ts'
+import { appendStatement } from './append-statement.ts'
 import type { Database } from './database.ts'
 import { isCollision } from './failure.ts'
 
@@ -54,6 +55,7 @@ export const createAppender = ({
   onGroup,
   mirror,
 }: AppenderOptions): Appender => {
+  const more = mirror ? [mirrorPart(mirror)] : []
   let queue: Waiting[] = []
   let busy = 0
   let onTheirWay = 0
@@ -84,9 +86,9 @@ export const createAppender = ({
         database,
         group.map((waiting) => waiting.append),
         sealer,
-        mirror,
+        more,
       )
-      for (const { append, resolve } of group) resolve(won.has(append.execution.executionId))
+      for (const { append, resolve } of group) resolve(won === 'all' || won.has(append.execution.executionId))
       onGroup?.(group.length, performance.now() - start)
     } catch (error) {
       const [only] = group
@@ -123,19 +125,10 @@ const write = async (
   database: Database,
   group: readonly Append[],
   sealer: Sealer,
-  mirror: Mirror | undefined,
-): Promise<Set<string>> => {
+  more: readonly AppendPart[],
+): Promise<ReadonlySet<string> | 'all'> => {
   // Any order does, as long as every server has the same.
   const appends = group.toSorted((a, b) => (a.execution.executionId < b.execution.executionId ? -1 : 1))
-  const values = appendParameters(appends, sealer)
-  const { rows } = await database.query<{ execution_id: string }>(
-    mirror
-      ? {
-          name: 'mirrored_append',
-          text: MIRRORED_APPEND_STATEMENT,
-          values: [...values, mirrorParameter(appends, mirror)],
-        }
-      : { name: 'append', text: APPEND_STATEMENT, values },
-  )
-  return new Set(rows.map((row) => row.execution_id))
+  const { rows } = await database.query<{ execution_id: string }>(appendStatement(appends, sealer, more))
+  return rows.length === appends.length ? 'all' : new Set(rows.map((row) => row.execution_id))
 }

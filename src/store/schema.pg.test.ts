@@ -4,12 +4,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeSchema } from '../../scripts/schema-text.ts'
 import type { TestDatabase } from '../../test/support/postgres.ts'
 import { createTestDatabase } from '../../test/support/postgres.ts'
-import { ensurePartitions } from './partitions.ts'
 import { openDatabase } from './database.ts'
+import { migrate } from './migrate.ts'
+import { ensurePartitions } from './partitions.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
-  database = await createTestDatabase()
+  // Migrated here: the template of the tests has guards that no migration makes.
+  database = await createTestDatabase({ empty: true })
+  await migrate(database.url)
 })
 afterAll(() => database.drop())
 

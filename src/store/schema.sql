@@ -82,9 +82,7 @@ create table noetl.command (
   claimed_at timestamp with time zone,
   finished_at timestamp with time zone,
   requires text[],
-  constraint command_pkey PRIMARY KEY (event_id),
-  constraint command_lease CHECK (((status = 'CLAIMED'::text) = (lease_until IS NOT NULL))),
-  constraint command_status CHECK ((status = ANY (ARRAY['PENDING'::text, 'CLAIMED'::text, 'PARKED'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text])))
+  constraint command_pkey PRIMARY KEY (event_id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
 CREATE INDEX command_leases ON noetl.command USING btree (lease_until) WHERE (status = 'CLAIMED'::text);
 CREATE INDEX command_parked ON noetl.command USING btree (execution_id) WHERE (status = 'PARKED'::text);
@@ -129,9 +127,7 @@ create table noetl.event (
   extra json,
   id_from_sender boolean default false not null,
   constraint event_pkey PRIMARY KEY (execution_id, "position"),
-  constraint chk_event_result_shape CHECK ((((result_status IS NOT NULL) OR ((result_context IS NULL) AND (result_reference IS NULL))) AND ((result_context IS NULL) OR (json_typeof(result_context) = 'object'::text)) AND ((result_reference IS NULL) OR (json_typeof(result_reference) = 'object'::text)))),
-  constraint event_meta_object CHECK ((json_typeof(meta) = 'object'::text)),
-  constraint event_position_check CHECK (("position" > 0))
+  constraint chk_event_result_shape CHECK ((((result_status IS NOT NULL) OR ((result_context IS NULL) AND (result_reference IS NULL))) AND ((result_context IS NULL) OR (json_typeof(result_context) = 'object'::text)) AND ((result_reference IS NULL) OR (json_typeof(result_reference) = 'object'::text))))
 ) partition by range (execution_id);
 CREATE UNIQUE INDEX event_by_sender_id ON ONLY noetl.event USING btree (execution_id, event_id) WHERE id_from_sender;
 
@@ -158,10 +154,7 @@ create table noetl.execution (
   finished_at timestamp with time zone,
   origin_execution_id bigint,
   origin_event bigint,
-  constraint execution_pkey PRIMARY KEY (execution_id),
-  constraint execution_finished CHECK (((status = 'RUNNING'::text) = (finished_at IS NULL))),
-  constraint execution_status CHECK ((status = ANY (ARRAY['RUNNING'::text, 'COMPLETED'::text, 'FAILED'::text, 'CANCELLED'::text]))),
-  constraint execution_version_check CHECK ((version >= 0))
+  constraint execution_pkey PRIMARY KEY (execution_id)
 ) with (autovacuum_vacuum_scale_factor=0.05, fillfactor=70);
 CREATE INDEX execution_by_catalog ON noetl.execution USING btree (catalog_id, status, execution_id);
 CREATE INDEX execution_by_origin ON noetl.execution USING btree (origin_execution_id, execution_id) WHERE (origin_execution_id IS NOT NULL);

@@ -45,14 +45,39 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return () => postgres.stop()
 }
 
+/** What holds for every row that this system writes. Too dear for a check at every statement, but not in tests. */
+const GUARDS = `
+alter table noetl.execution
+  add constraint execution_status check (status in ('RUNNING', 'COMPLETED', 'FAILED', 'CANCELLED')),
+  add constraint execution_finished check ((status = 'RUNNING') = (finished_at is null)),
+  add constraint execution_version_check check (version >= 0);
+alter table noetl.command
+  add constraint command_status check (status in ('PENDING', 'CLAIMED', 'PARKED', 'COMPLETED', 'FAILED', 'CANCELLED')),
+  add constraint command_lease check ((status = 'CLAIMED') = (lease_until is not null));
+alter table noetl.event
+  add constraint event_meta_object check (json_typeof(meta) = 'object'),
+  add constraint event_position_check check (position > 0);
+`
+
 async function createTemplate(url: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
   try {
     await client.query(`create database ${TEMPLATE_DATABASE}`)
     await migrate(databaseUrl(url, TEMPLATE_DATABASE))
+    await runOn(databaseUrl(url, TEMPLATE_DATABASE), GUARDS)
     // A template that somebody is connected to cannot be cloned.
     await client.query(`alter database ${TEMPLATE_DATABASE} with is_template true allow_connections false`)
+  } finally {
+    await client.end()
+  }
+}
+
+async function runOn(url: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(sql)
   } finally {
     await client.end()
   }
