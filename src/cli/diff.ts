@@ -29,6 +29,9 @@ type Change = DiffAnswer['workload'][number]
 const diffLines = (diff: DiffAnswer, { style }: Terminal): readonly string[] => [
   sideLine('a', diff.a, style),
   sideLine('b', diff.b, style),
+  ...(diff.same_definition && diff.a.version !== diff.b.version
+    ? [style.dim('   both versions have the same definition')]
+    : []),
   '',
   diff.first_difference === null
     ? style.green('no difference')

@@ -1,6 +1,7 @@
 /** `noetl explain`: why a step ran, did not run, or waits. */
 import type { HistoryClient } from '../client/history.ts'
 import { EXIT } from './failure.ts'
+import { wholeNumberFlag } from './flag-values.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ExplainFlags {
@@ -12,10 +13,11 @@ export interface ExplainFlags {
 }
 
 export const explainStep = async (
-  { execution, step, run, json }: ExplainFlags,
+  { execution, step, run: givenRun, json }: ExplainFlags,
   client: Pick<HistoryClient, 'explain'>,
   terminal: Terminal,
 ): Promise<number> => {
+  const run = wholeNumberFlag('--run', givenRun)
   const answer = await client.explain(execution, { step, ...(run === null ? {} : { run }) })
   terminal.out(json ? JSON.stringify(answer, null, 2) : answer.text)
   return EXIT.ok

@@ -58,12 +58,22 @@ const writeFile = async (bytes: AsyncIterable<Uint8Array>, output: string): Prom
       yield chunk
     }
   }
-  await pipeline(Readable.from(watched()), createWriteStream(partial))
+  const file = createWriteStream(partial)
+  try {
+    await pipeline(Readable.from(watched()), file)
+  } catch (error) {
+    // What goes wrong with the file says so itself; everything else is the connection's.
+    if (file.errored !== error || !isSystemError(error)) throw error
+    throw new ProblemError('invalid', `${output} cannot be written: ${error.message}`, { cause: error })
+  }
   const last = tail.toString('utf8').trimEnd().split('\n').at(-1) ?? ''
   if (last.startsWith('{"type":"end"')) renameSync(partial, output)
   else rmSync(partial)
   return last
 }
+
+const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
+  error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string'
 
 /** The last line is shorter than this. */
 const TAIL_BYTES = 1024

@@ -7,6 +7,7 @@
  * | 1 | it could not be done; for `run`: the execution failed |
  * | 2 | what was asked for is not right: a flag, a file, a playbook |
  * | 3 | the execution was cancelled |
+ * | 130 | left by Ctrl-C while what it waited for goes on |
  * | 130, 143 | left at once after a second Ctrl-C or termination signal |
  */
 import type { ExecutionEnd } from '../client/answers.ts'
@@ -14,7 +15,7 @@ import type { ProblemCode } from '../contract/problem.ts'
 import { ProblemError } from '../contract/problem.ts'
 import type { Terminal } from './terminal.ts'
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, cancelled: 3 } as const
+export const EXIT = { ok: 0, failed: 1, usage: 2, cancelled: 3, interrupted: 130 } as const
 
 const PROBLEM_EXIT: Record<ProblemCode, number> = {
   bad_request: EXIT.usage,

@@ -1,16 +1,24 @@
 /** The commands that move along the history of executions, as they are asked for and explained. */
 import type { Command } from 'commander'
+import type { CancelFlags } from './cancel.ts'
 import type { DiffFlags } from './diff.ts'
 import type { DoctorFlags } from './doctor.ts'
+import { addExecutions } from './executions-program.ts'
 import type { ExplainFlags } from './explain.ts'
 import type { ExportFlags } from './export.ts'
+import type { Raw } from './connect-options.ts'
+import { connected, connectOf, text } from './connect-options.ts'
+import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { ImportFlags } from './import.ts'
+import type { ListFlags } from './list.ts'
 import type { ConnectFlags } from './program.ts'
 import type { RerunFlags } from './rerun.ts'
 import type { RetryFlags } from './retry.ts'
 import type { StateFlags } from './state.ts'
 
 export type HistoryFlags = (
+  | ListFlags
+  | CancelFlags
   | StateFlags
   | ExplainFlags
   | RerunFlags
@@ -22,14 +30,13 @@ export type HistoryFlags = (
 ) &
   ConnectFlags
 
-type Act = (flags: HistoryFlags) => Promise<void>
-
-/** Options as commander gives them: those of the connection, and the command's own. */
-type Raw = ConnectFlags & Readonly<Record<string, unknown>>
+export type Act = (flags: HistoryFlags) => Promise<void>
 
 const EXECUTION = 'the id of the execution'
+const LEAVING = 'Ctrl-C ends the waiting, not the execution; noetl cancel does that.'
 
 export const addHistory = (program: Command, act: Act): void => {
+  addExecutions(program, act)
   addState(program, act)
   addExplain(program, act)
   addRerun(program, act)
@@ -39,20 +46,6 @@ export const addHistory = (program: Command, act: Act): void => {
   addDoctor(program, act)
 }
 
-/** Where the server is, and how to get in. */
-const connected = (command: Command): Command =>
-  command
-    .option('--server <url>', 'the server to ask (env: NOETL_SERVER_URL)')
-    .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
-    .option('--token <token>', 'a token to show there (env: NOETL_TOKEN)')
-
-const connectOf = ({ server, dataDir, token }: Raw): ConnectFlags => ({
-  ...(server === undefined ? {} : { server }),
-  ...(dataDir === undefined ? {} : { dataDir }),
-  ...(token === undefined ? {} : { token }),
-})
-
-const text = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 const list = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : [])
 const append = (value: string, former: readonly string[] = []): readonly string[] => [...former, value]
 
@@ -65,6 +58,17 @@ const addState = (program: Command, act: Act): void => {
     .option('--as-of-time <instant>', 'at this instant, such as 2026-01-31T12:00:00Z')
     .option('--step <name>', 'only this step, with its whole data')
     .option('--json', 'print the answer as JSON')
+    .addHelpText(
+      'after',
+      helpAfter(
+        [
+          'noetl state 377081312                                        now',
+          'noetl state 377081312 --as-of-position 12                    after its 12th event',
+          'noetl state 377081312 --as-of-time 2026-01-31T12:00:00Z --step load',
+        ],
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string, raw: Raw) =>
       act({
         ...connectOf(raw),
@@ -84,8 +88,12 @@ const addExplain = (program: Command, act: Act): void => {
     .description('say why a step ran, did not run, or waits')
     .argument('<execution>', EXECUTION)
     .argument('<step>', 'the name of the step')
-    .option('--run <number>', 'which of its runs (default: the latest)')
+    .option('--run <number>', 'which of its runs, counted from 1 (default: the latest)')
     .option('--json', 'print the answer as JSON')
+    .addHelpText(
+      'after',
+      helpAfter(['noetl explain 377081312 notify', 'noetl explain 377081312 fetch --run 2'], WHICH_SERVER),
+    )
     .action((execution: string, step: string, raw: Raw) =>
       act({
         ...connectOf(raw),
@@ -109,9 +117,22 @@ const addRerun = (program: Command, act: Act): void => {
     .option('--set <key=value>', 'edit a workload value, JSON or text; repeatable', append)
     .option('--payload <json|@file>', 'workload values to edit as a JSON object')
     .option('--var <name=value>', 'edit a variable, JSON or text; repeatable', append)
-    .option('--wait', 'wait for its end')
+    .option('--wait', 'show its steps until its end, then its result')
     .option('--json', 'print the answer as JSON')
-    .addHelpText('after', '\nResults before the place are kept. Exit code with --wait: as of run.')
+    .addHelpText(
+      'after',
+      helpAfter(
+        [
+          'noetl rerun 377081312                                        everything again',
+          'noetl rerun 377081312 --from failed --var url=https://...    what failed, with another value',
+          'noetl rerun 377081312 --from-step load --wait                that step and what follows',
+        ],
+        'Results before the place are kept.',
+        LEAVING,
+        'Exit code with --wait: 0 completed, 1 failed, 3 cancelled, 130 left by Ctrl-C; without: 0 when it was started.',
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string, raw: Raw) =>
       act({
         ...connectOf(raw),
@@ -137,8 +158,20 @@ const addRetry = (program: Command, act: Act): void => {
     .option('--step <name>', 'only this failed step; repeatable', append)
     .option('--var <name=value>', 'set a variable first, JSON or text; repeatable', append)
     .option('--reason <text>', 'to be recorded with it')
-    .option('--wait', 'wait for its end')
+    .option('--wait', 'show its steps until its end, then its result')
     .option('--json', 'print the answer as JSON')
+    .addHelpText(
+      'after',
+      helpAfter(
+        [
+          'noetl retry 377081312 --wait',
+          'noetl retry 377081312 --step load --reason "the disk is free again"',
+        ],
+        LEAVING,
+        'Exit code with --wait: 0 completed, 1 failed, 3 cancelled, 130 left by Ctrl-C; without: 0 when it runs again.',
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string, raw: Raw) =>
       act({
         ...connectOf(raw),
@@ -159,7 +192,15 @@ const addDiff = (program: Command, act: Act): void => {
     .argument('<a>', 'the id of an execution')
     .argument('<b>', 'the id of another one')
     .option('--json', 'print the answer as JSON')
-    .addHelpText('after', '\nExit code: 0 when they did the same, 1 when they differ.')
+    .addHelpText(
+      'after',
+      helpAfter(
+        ['noetl diff 377081312 377090001'],
+        'Versions with the same definition are no difference.',
+        'Exit code: 0 when they did the same, 1 when they differ.',
+        WHICH_SERVER,
+      ),
+    )
     .action((a: string, b: string, raw: Raw) =>
       act({ ...connectOf(raw), command: 'diff', a, b, json: raw['json'] === true }),
     )
@@ -172,6 +213,16 @@ const addTransfer = (program: Command, act: Act): void => {
     .option('--with-children', 'with the executions that it started')
     .option('--include-secrets', 'with everything that is otherwise replaced; for admins')
     .option('-o, --output <file>', 'write it here instead')
+    .addHelpText(
+      'after',
+      helpAfter(
+        [
+          'noetl export 377081312 > execution.ndjson',
+          'noetl export 377081312 --with-children -o execution.ndjson',
+        ],
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string, raw: Raw) =>
       act({
         ...connectOf(raw),
@@ -187,6 +238,10 @@ const addTransfer = (program: Command, act: Act): void => {
     .argument('<file>', 'what export wrote')
     .option('--resume', 'go on from there, as an execution of its own')
     .option('--json', 'print the answer as JSON')
+    .addHelpText(
+      'after',
+      helpAfter(['noetl import execution.ndjson', 'noetl import execution.ndjson --resume'], WHICH_SERVER),
+    )
     .action((file: string, raw: Raw) =>
       act({
         ...connectOf(raw),
@@ -203,7 +258,14 @@ const addDoctor = (program: Command, act: Act): void => {
     .description('compare what is stored with what the logs say')
     .argument('[execution]', `${EXECUTION}; all of them without one`)
     .option('--json', 'print the answer as JSON')
-    .addHelpText('after', '\nExit code: 0 when nothing differs, 1 otherwise.')
+    .addHelpText(
+      'after',
+      helpAfter(
+        ['noetl doctor', 'noetl doctor 377081312'],
+        'Exit code: 0 when nothing differs, 1 otherwise.',
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string | undefined, raw: Raw) =>
       act({
         ...connectOf(raw),

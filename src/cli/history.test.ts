@@ -32,10 +32,17 @@ const answering = (verb: keyof HistoryClient, ...answers: readonly unknown[]) =>
   return { asked, history }
 }
 
-const ended = (status: string, error: string | null = null) =>
-  async function* () {
-    yield { type: 'end' as const, end: { status, error } }
-  } as never
+/** The rest of a client, which shows an execution until it ended like that. */
+const ending = (history: HistoryClient, status: string, error: string | null = null) => ({
+  history,
+  url: 'http://here',
+  resolve: () => Promise.reject(new Error('nothing is stored apart')),
+  follow: async function* () {
+    yield { type: 'end', end: { status, error } }
+  } as never,
+})
+
+const WAITING = { interrupted: new AbortController().signal, isOwnServer: false }
 
 const flagsOf = async (...argv: string[]): Promise<HistoryFlags> => {
   let found: HistoryFlags | undefined
@@ -142,7 +149,7 @@ describe('noetl state', () => {
     const { history, asked } = answering('state', STATE)
     const terminal = createRecordingTerminal()
     const flags = await flagsOf('state', '1', '--as-of-position', '7')
-    expect(await showState(flags as never, history, terminal)).toBe(0)
+    expect(await showState(flags as never, ending(history, ''), terminal)).toBe(0)
     expect(asked).toEqual([['1', { as_of_position: '7' }]])
     expect(terminal.written()).toBe(`tests/x RUNNING at position 7 of 9, 2026-01-01T00:00:00.000Z
 rerun of 99
@@ -152,8 +159,8 @@ variables
 
 steps
   a (run 2)  completed  {"n":1}
-  b  running  1 of 5 done, 2 running
-  c  failed  no
+  b          running  1 of 5 done, 2 running
+  c          failed  no
 
 about to start
   d  after a
@@ -163,6 +170,22 @@ waits
   b[2]  for w1, which holds it until 2026-01-01T00:01:00.000Z
 `)
   })
+
+  it('shows all of the data of a step that is asked for', async () => {
+    const [step] = STATE.steps
+    const text = 'long '.repeat(50)
+    const { history } = answering('state', { ...STATE, steps: [{ ...step, run: 1, data: { text } }] })
+    const terminal = createRecordingTerminal()
+    await showState((await flagsOf('state', '1', '--step', 'a')) as never, ending(history, ''), terminal)
+    expect(terminal.written()).toContain('\nsteps\n  a  completed\n')
+    expect(terminal.written()).toContain(`\ndata\n  {\n    "text": "${text}"\n  }\n`)
+  })
+})
+
+/** The same, of an execution that stands somewhere. */
+const withState = (history: HistoryClient): HistoryClient => ({
+  ...history,
+  state: () => Promise.resolve({ ...STATE, workload: { n: 1, name: 'Eve' } }),
 })
 
 describe('noetl explain', () => {
@@ -198,7 +221,9 @@ describe('noetl rerun', () => {
       '--var',
       'page=[1]',
     )
-    expect(await rerunExecution(flags as never, { history, follow: ended('COMPLETED') }, terminal)).toBe(0)
+    expect(
+      await rerunExecution(flags as never, ending(withState(history), 'COMPLETED'), terminal, WAITING),
+    ).toBe(0)
     expect(asked).toEqual([
       ['1', { from: { step: 'b' }, version: '3', workload: { n: 5, name: 'Ada' }, variables: { page: [1] } }],
     ])
@@ -209,9 +234,17 @@ describe('noetl rerun', () => {
     const { history, asked } = answering('rerun', started)
     const terminal = createRecordingTerminal()
     const flags = await flagsOf('rerun', '1', '--wait', '--from', 'failed', '--json')
-    expect(await rerunExecution(flags as never, { history, follow: ended('FAILED', 'no') }, terminal)).toBe(1)
+    expect(
+      await rerunExecution(flags as never, ending(withState(history), 'FAILED', 'no'), terminal, WAITING),
+    ).toBe(1)
     expect(asked).toEqual([['1', { from: 'failed' }]])
-    expect(terminal.written()).toContain('failed: no')
+    expect(JSON.parse(terminal.written())).toEqual({
+      ...started,
+      status: 'FAILED',
+      result: null,
+      error: 'no',
+      steps: [],
+    })
   })
 
   it.each([
@@ -220,12 +253,14 @@ describe('noetl rerun', () => {
       'Give one of --from, --from-step and --from-event, not several',
     ],
     [['--from', 'middle'], "--from middle: it is 'start' or 'failed'"],
+    [['--from-event', 'x'], "--from-event must be a whole number, got 'x'"],
+    [['--playbook-version', 'x'], "--playbook-version must be a whole number or 'latest', got 'x'"],
     [['--set', 'a.b=1'], "--set a.b=1: give the whole of 'a'"],
   ])('refuses %j', async (args, message) => {
     const { history } = answering('rerun', started)
     const flags = await flagsOf('rerun', '1', ...args)
     await expect(
-      rerunExecution(flags as never, { history, follow: ended('COMPLETED') }, createRecordingTerminal()),
+      rerunExecution(flags as never, ending(history, 'COMPLETED'), createRecordingTerminal(), WAITING),
     ).rejects.toThrow(message)
   })
 })
@@ -235,7 +270,7 @@ describe('noetl retry', () => {
     const { history, asked } = answering('retry', { steps: ['b'], commands_generated: 1 })
     const terminal = createRecordingTerminal()
     const flags = await flagsOf('retry', '1', '--step', 'b', '--reason', 'fixed', '--var', 'x=1')
-    expect(await retryExecution(flags as never, { history, follow: ended('COMPLETED') }, terminal)).toBe(0)
+    expect(await retryExecution(flags as never, ending(history, 'COMPLETED'), terminal, WAITING)).toBe(0)
     expect(asked).toEqual([['1', { steps: ['b'], variables: { x: 1 }, reason: 'fixed' }]])
     expect(terminal.written()).toBe('execution 1 runs again, 1 command: b\n')
   })
@@ -263,6 +298,7 @@ describe('noetl diff', () => {
   }
   const answer: DiffAnswer = {
     same: false,
+    same_definition: true,
     a: side,
     b: { ...side, execution_id: '2', status: 'FAILED', error: 'no', origin_execution_id: '1' },
     first_difference: { aspect: 'workload', step: null, run: null, text: 'workload.n is 1 and 2' },
@@ -312,15 +348,13 @@ result
 `)
   })
 
-  it('exits with 0 when they did the same', async () => {
-    const { history } = answering('diff', { ...answer, same: true, first_difference: null })
-    expect(
-      await diffExecutions(
-        { command: 'diff', a: '1', b: '2', json: true },
-        history,
-        createRecordingTerminal(),
-      ),
-    ).toBe(0)
+  it('exits with 0 when they did the same, also under another number of the version', async () => {
+    const b = { ...side, execution_id: '2', version: 2 }
+    const { history } = answering('diff', { ...answer, b, same: true, first_difference: null })
+    const terminal = createRecordingTerminal()
+    const flags = await flagsOf('diff', '1', '2')
+    expect(await diffExecutions(flags as never, history, terminal)).toBe(0)
+    expect(terminal.written()).toContain('   both versions have the same definition\n\nno difference\n')
   })
 })
 
@@ -363,6 +397,11 @@ describe('noetl export and import', () => {
       'The export broke off',
     )
     expect(readdirSync(directory)).toEqual(['whole.ndjson'])
+    const nowhere = { ...flags, output: join(directory, 'no', 'such', 'place') }
+    const unwritten = answering('export', pieces(FILE))
+    await expect(exportExecution(nowhere, unwritten.history, createRecordingTerminal())).rejects.toThrow(
+      `${nowhere.output} cannot be written: ENOENT`,
+    )
   })
 
   it('sends a file and says what came of it', async () => {
@@ -403,6 +442,11 @@ describe('noetl doctor', () => {
     checked: 2,
     events: 10,
     snapshots: 1,
+    timers: 1,
+    results: 0,
+    idle_timers: 0,
+    unreferenced_results: 0,
+    unreferenced_bytes: 0,
     next: null,
     differences: [],
   }
@@ -413,8 +457,33 @@ describe('noetl doctor', () => {
     expect(await examine((await flagsOf('doctor')) as never, history, terminal)).toBe(0)
     expect(asked).toEqual([[{}], [{ after: '7' }]])
     expect(terminal.written()).toBe(
-      '✓ 4 executions, 20 events, 2 snapshots examined: everything stored is what the logs say\n',
+      '✓ 4 executions, 20 events, 2 snapshots, 2 timers, 0 stored results examined: everything stored is what the logs say\n',
     )
+  })
+
+  it('tells what is left over, which is no difference, and how it goes away', async () => {
+    const left = { ...page, idle_timers: 1, unreferenced_results: 2, unreferenced_bytes: 3_000_000 }
+    const { history } = answering('doctor', left)
+    const terminal = createRecordingTerminal()
+    expect(await examine((await flagsOf('doctor')) as never, history, terminal)).toBe(0)
+    expect(terminal.written()).toContain(
+      '  1 timer with nothing left to tell: each goes away when it is due\n' +
+        '  2 stored results (3 MB) that no event refers to: left by reports that came too late',
+    )
+    expect(terminal.written()).toContain('DELETE /api/result/ID')
+  })
+
+  it('prints the sums of all pages as JSON', async () => {
+    const { history } = answering('doctor', { ...page, next: '7' }, { ...page, unreferenced_results: 3 })
+    const terminal = createRecordingTerminal()
+    await examine((await flagsOf('doctor', '--json')) as never, history, terminal)
+    expect(JSON.parse(terminal.written())).toMatchObject({
+      healthy: true,
+      checked: 4,
+      timers: 2,
+      unreferenced_results: 3,
+      differences: [],
+    })
   })
 
   it('lists differences and exits with 1', async () => {
@@ -426,12 +495,13 @@ describe('noetl doctor', () => {
       folded: 'FAILED',
     }
     const stuck = { ...difference, kind: 'no_cause' as const, message: 'nothing moves it', folded: null }
-    const { history, asked } = answering('doctor', { ...page, differences: [difference, stuck] })
+    const untold = { ...difference, kind: 'timer' as const, message: 'no timer tells', stored: null }
+    const { history, asked } = answering('doctor', { ...page, differences: [difference, stuck, untold] })
     const terminal = createRecordingTerminal()
     expect(await examine((await flagsOf('doctor', '7')) as never, history, terminal)).toBe(1)
     expect(asked).toEqual([[{ execution_id: '7' }]])
     expect(terminal.written()).toContain(
-      '✗ 7  the column status is not what the log says: stored "RUNNING", by the log "FAILED"\n✗ 7  nothing moves it\n',
+      '✗ 7  the column status is not what the log says: stored "RUNNING", by the log "FAILED"\n✗ 7  nothing moves it\n✗ 7  no timer tells\n',
     )
   })
 })

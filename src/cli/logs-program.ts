@@ -1,5 +1,6 @@
 /** The `logs` command as it is asked for and explained. */
 import type { Command } from 'commander'
+import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { LogsFlags } from './logs.ts'
 import type { ConnectFlags } from './program.ts'
 
@@ -22,7 +23,15 @@ export const addLogs = (
     .option('--server <url>', 'the server to ask (env: NOETL_SERVER_URL)')
     .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
     .option('--token <token>', 'a token to show there (env: NOETL_TOKEN)')
-    .option('--json', 'print one JSON document per piece')
+    .option('--json', 'print one JSON document per line, for each piece of output')
+    .addHelpText(
+      'after',
+      helpAfter(
+        ['noetl logs 377081312 --follow', 'noetl logs 377081312 --step load | grep -i error'],
+        'What tools printed on stderr goes to stderr. Ctrl-C ends the following, not the execution.',
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string, { step, follow, json, ...connect }: RawFlags) =>
       action({ ...connect, execution, step: step ?? null, follow: follow ?? false, json: json ?? false }),
     )

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { ProblemError } from '../contract/problem.ts'
 import type { LogEntry } from '../client/answers.ts'
 import type { FollowedLog } from '../client/follow.ts'
-import type { LogsFlags } from './logs.ts'
+import type { LogsClient, LogsFlags } from './logs.ts'
 import { showLogs } from './logs.ts'
 import { createRecordingTerminal } from './testing/recording-terminal.ts'
 
@@ -19,10 +20,21 @@ const entry = (text: string, over: Partial<LogEntry> = {}): LogEntry => ({
   ...over,
 })
 
+/** Of a playbook whose steps are these. */
+const historyOf = (...steps: readonly string[]): LogsClient['history'] => ({
+  explain: (_id, { step = '' }) =>
+    Promise.reject(
+      steps.includes(step)
+        ? new ProblemError('not_found', 'no log of this engine')
+        : new ProblemError('invalid', `Step '${step}' is not in the playbook; it has: ${steps.join(', ')}`),
+    ),
+})
+
 const show = async (entries: readonly LogEntry[], over: Partial<LogsFlags> = {}) => {
   const terminal = createRecordingTerminal()
   const asked: Readonly<Record<string, string>>[] = []
   const client = {
+    history: historyOf('start', 'x'),
     logs: async (_id: string, filter: Readonly<Record<string, string>> = {}) => {
       asked.push(filter)
       const page = entries.slice(asked.length * 2 - 2, asked.length * 2)
@@ -59,6 +71,17 @@ test('nothing printed is said', async () => {
   expect((await show([], { json: true })).written).toBe('')
 })
 
+test.each([false, true])(
+  'a step that the playbook does not have is a mistake, also when following: %s (rule 5)',
+  async (follow) => {
+    const { exitCode, written } = await show([], { step: 'strat', follow })
+    expect([exitCode, written]).toEqual([
+      1,
+      "error: Execution 7 has no such step: Step 'strat' is not in the playbook; it has: start, x\n",
+    ])
+  },
+)
+
 test('following ends with the execution and says how it ended', async () => {
   const { exitCode, written } = await show([entry('a\n')], { follow: true })
   expect([exitCode, written]).toEqual([0, 'start | a\nExecution 7 failed\n'])
@@ -72,4 +95,23 @@ test('for programs every piece is a document (rule 3)', async () => {
       .split('\n')
       .map((line) => (JSON.parse(line) as LogEntry).text),
   ).toEqual(['a\n', 'b'])
+})
+
+test('following ends quietly when the user wants it to, and not otherwise (rule 4)', async () => {
+  const interrupt = new AbortController()
+  const terminal = createRecordingTerminal()
+  const client = {
+    history: historyOf('start'),
+    logs: () => Promise.reject(new Error('not asked for')),
+    async *followLogs(): AsyncGenerator<FollowedLog> {
+      yield { type: 'output', entry: entry('a\nb') }
+      interrupt.abort()
+      throw new Error('This operation was aborted')
+    },
+  }
+  const flags = { ...FLAGS, follow: true }
+  expect(await showLogs(flags, client, terminal, interrupt.signal)).toBe(0)
+  expect(terminal.written()).toBe('start | a\nstart | b\n')
+  const { signal } = new AbortController()
+  await expect(showLogs(flags, client, terminal, signal)).rejects.toThrow('aborted')
 })

@@ -4,10 +4,14 @@
  * 1. Text goes to the stream it was printed on, so that redirections work as if the tools ran here.
  * 2. Several steps are told apart by a prefix; a line that is not finished waits for its rest.
  * 3. With `--json` every piece is one line of JSON on stdout.
+ * 4. Ctrl-C ends the following, not the execution, and is no failure.
+ * 5. A step that the playbook does not have is told as that, not as one that printed nothing.
  */
 import type { ExecutionEnd, LogEntry } from '../client/answers.ts'
 import type { Client } from '../client/client.ts'
-import { EXIT } from './failure.ts'
+import type { HistoryClient } from '../client/history.ts'
+import { ProblemError } from '../contract/problem.ts'
+import { errorLine, EXIT } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface LogsFlags {
@@ -17,9 +21,13 @@ export interface LogsFlags {
   readonly json: boolean
 }
 
+export interface LogsClient extends Pick<Client, 'logs' | 'followLogs'> {
+  readonly history: Pick<HistoryClient, 'explain'>
+}
+
 export const showLogs = async (
   flags: LogsFlags,
-  client: Pick<Client, 'logs' | 'followLogs'>,
+  client: LogsClient,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> => {
@@ -36,18 +44,40 @@ export const showLogs = async (
       cursor = page.next_cursor
     }
     lines.flush()
+    if (shown === 0 && (await lacksStep(flags, client, terminal))) return EXIT.failed
     if (shown === 0 && !json) terminal.err(terminal.errorStyle.dim(nothingPrinted(flags.step)))
     return EXIT.ok
   }
+  if (await lacksStep(flags, client, terminal)) return EXIT.failed
   let end: ExecutionEnd | null = null
-  for await (const item of client.followLogs(execution, filter, { signal })) {
-    if (item.type === 'output') show(item.entry)
-    else ({ end } = item)
+  try {
+    for await (const item of client.followLogs(execution, filter, { signal })) {
+      if (item.type === 'output') show(item.entry)
+      else ({ end } = item)
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
   lines.flush()
   if (end && !json)
     terminal.err(terminal.errorStyle.dim(`Execution ${execution} ${end.status.toLowerCase()}`))
   return EXIT.ok
+}
+
+/** Whether the playbook has no such step; if so, that is told. Whatever else is wrong, reading the output will say. */
+const lacksStep = async (
+  { execution, step }: LogsFlags,
+  { history }: LogsClient,
+  terminal: Terminal,
+): Promise<boolean> => {
+  if (step === null) return false
+  const problem = await history.explain(execution, { step }).then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!(problem instanceof ProblemError) || problem.code !== 'invalid') return false
+  terminal.err(errorLine(`Execution ${execution} has no such step: ${problem.message}`, terminal))
+  return true
 }
 
 const nothingPrinted = (step: string | null): string =>

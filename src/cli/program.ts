@@ -1,5 +1,6 @@
 /** The command line: what can be asked for and how it is explained. What is done about it comes in as functions. */
 import { Command, CommanderError } from 'commander'
+import { ProblemError } from '../contract/problem.ts'
 import { errorLine, EXIT, Reported } from './failure.ts'
 import type { HistoryFlags } from './history-program.ts'
 import { addHistory } from './history-program.ts'
@@ -36,6 +37,7 @@ export interface WorkerFlags {
   readonly slots?: string
   readonly capabilities?: string
   readonly grace?: string
+  readonly wait?: string
 }
 
 /** Each does its work and answers the exit code. */
@@ -68,6 +70,7 @@ export const runProgram = async ({ argv, version, terminal, actions }: ProgramOp
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
+    .showHelpAfterError('(add --help to see how it is used)')
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.out(text),
@@ -85,13 +88,26 @@ export const runProgram = async ({ argv, version, terminal, actions }: ProgramOp
   addWorker(program, (flags) => finish(actions.worker(flags)))
   addToken(program, (flags) => finish(actions.token(flags)))
   try {
-    await program.parseAsync([...argv], { from: 'user' })
+    await program.parseAsync([...withoutVainHelp(argv, program)], { from: 'user' })
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     throw new Reported(error.exitCode === 0 ? EXIT.ok : EXIT.usage)
   }
+  await everythingWritten()
+  const failure = terminal.failure()
+  if (failure) throw new ProblemError('unavailable', `The output could not be written: ${failure.message}`)
   return exitCode
 }
+
+/** Help for a command that does not exist is answered like that command: it is unknown, and which one may be meant. */
+const withoutVainHelp = (argv: readonly string[], { commands }: Command): readonly string[] => {
+  const [first, name] = argv
+  if (first !== 'help' || name === undefined || name.startsWith('-')) return argv
+  return commands.some((command) => command.name() === name) ? argv : [name]
+}
+
+/** Errors of writing come after the turn in which something was written. */
+const everythingWritten = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 const usageError = (text: string, terminal: Terminal): string => {
   const [first = '', ...rest] = text.trimEnd().split('\n')
@@ -104,8 +120,12 @@ Examples:
   noetl run examples/hello.yaml --set name=Ada    run a playbook and watch its steps
   noetl run examples/loop.yaml --json             the same for programs
   noetl validate playbooks/*.yaml                 check files without running them
+  noetl list --status running                     what runs now
+  noetl cancel <execution>                        end it, with everything it started
+  noetl logs <execution> --follow                 what its tools print
+  noetl explain <execution> <step>                why a step ran, waits or did not run
 
-Every flag of a command can be given by the environment, too: see its --help.`
+noetl help <command> explains each of them. Settings can come from the environment, too; flags win.`
 
 type Collect<T> = (flags: T) => Promise<void>
 
@@ -130,6 +150,7 @@ Further environment:
   NOETL_SHARDS          several of them, separated by commas
   NOETL_ENCRYPTION_KEY  base64 of 32 bytes that seal secrets (default: a key file in the data directory)
   NOETL_LEASE_SECONDS   how long a silent worker keeps its command (default: 60)
+  NOETL_STATE_CACHE_MB  memory for the states of executions (default: a quarter of what there is)
   NOETL_AUTH            required: no caller without a token; open: none needed (default: from the first token on)
   NOETL_ADMIN_TOKEN     a token of an admin that needs no database
   NOETL_TLS_CERT, NOETL_TLS_KEY, NOETL_TLS_CLIENT_CA    files for encrypted connections; see docs/access.md
@@ -167,6 +188,10 @@ const addRun = (program: Command, action: Collect<RunFlags & ConnectFlags>): voi
     .addHelpText(
       'after',
       `
+Examples:
+  noetl run hello.yaml --set name=Ada --set 'tags=["a", "b"]' --set address.city=Oslo
+  noetl run hello.yaml --payload @values.json --json
+
 Runs on the server of the data directory or at http://127.0.0.1:8082 if one is up, else starts one for this run.
 
 Exit code: 0 completed, 1 failed, 2 not a valid playbook or flag, 3 cancelled.`,
@@ -184,7 +209,10 @@ const addValidate = (program: Command, action: Collect<ValidateFlags>): void => 
     .description('check playbook files without running them')
     .argument('<files...>', 'the playbooks, YAML files')
     .option('--json', 'print the problems as JSON')
-    .addHelpText('after', '\nExit code: 0 when every file is a valid playbook, 2 otherwise.')
+    .addHelpText(
+      'after',
+      '\nWarnings do not count.\n\nExit code: 0 when every file is a valid playbook, 2 otherwise.',
+    )
     .action((files: string[], { json }: { json?: boolean }) => action({ files, json: json ?? false }))
 }
 
@@ -206,6 +234,17 @@ const addWorker = (program: Command, action: Collect<WorkerFlags>): void => {
     .option(
       '--grace <seconds>',
       'how long running commands may take to finish after Ctrl-C (default: 30, env: NOETL_GRACE_SECONDS)',
+    )
+    .option(
+      '--wait <seconds>',
+      'how long to wait for a server that is not there yet (default: without end, env: NOETL_WORKER_WAIT)',
+    )
+    .addHelpText(
+      'after',
+      `
+A server that goes away later on is waited for without end.
+
+Exit code: 0 stopped, 1 no server came, or it does not let this worker in (any more), 2 not a valid flag.`,
     )
     .action((flags: WorkerFlags) => action(flags))
 }

@@ -1,5 +1,6 @@
 /** The `replay` command as it is asked for and explained. */
 import type { Command } from 'commander'
+import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { ConnectFlags } from './program.ts'
 import type { ReplayFlags } from './replay.ts'
 
@@ -32,6 +33,13 @@ export const addReplay = (
     .option('--data-dir <directory>', 'where the data lives (default: .noetl, env: NOETL_DATA_DIR)')
     .option('--token <token>', 'a token to show there (env: NOETL_TOKEN)')
     .option('--json', "print the server's answer, every digit of it, instead of lines")
+    .addHelpText(
+      'after',
+      helpAfter(
+        ['noetl replay 377081312', 'noetl replay 377081312 --as-of-position 40 --projection command --json'],
+        WHICH_SERVER,
+      ),
+    )
     .action((execution: string, flags: RawFlags) => {
       const { asOfEvent, asOfTime, asOfPosition, projection, resolvePayloads, json, ...connect } = flags
       return action({

@@ -8,6 +8,7 @@ import type { Client } from '../client/client.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { countOf } from './diagnostics.ts'
 import { EXIT } from './failure.ts'
+import { instantFlag, wholeNumberFlag } from './flag-values.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ReplayFlags {
@@ -61,15 +62,20 @@ export const showReplay = async (
   return EXIT.ok
 }
 
-const queryOf = (flags: ReplayFlags): Record<string, string> => ({
-  execution_id: flags.execution,
-  projection: flags.projection,
-  limit: 'all',
-  ...(flags.asOfEvent === null ? {} : { as_of_event_id: flags.asOfEvent }),
-  ...(flags.asOfTime === null ? {} : { as_of_time: flags.asOfTime }),
-  ...(flags.asOfPosition === null ? {} : { as_of_sequence: flags.asOfPosition }),
-  ...(flags.resolvePayloads ? { resolve_payloads: 'true' } : {}),
-})
+const queryOf = (flags: ReplayFlags): Record<string, string> => {
+  const event = wholeNumberFlag('--as-of-event', flags.asOfEvent)
+  const time = instantFlag('--as-of-time', flags.asOfTime)
+  const position = wholeNumberFlag('--as-of-position', flags.asOfPosition)
+  return {
+    execution_id: flags.execution,
+    projection: flags.projection,
+    limit: 'all',
+    ...(event === null ? {} : { as_of_event_id: event }),
+    ...(time === null ? {} : { as_of_time: time }),
+    ...(position === null ? {} : { as_of_sequence: position }),
+    ...(flags.resolvePayloads ? { resolve_payloads: 'true' } : {}),
+  }
+}
 
 const linesOf = (answer: Answer, { style }: Terminal): readonly string[] => {
   const { execution } = answer

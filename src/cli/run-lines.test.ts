@@ -13,6 +13,7 @@ const run = (facts: Partial<StepRun>): StepRun => ({
   loop: null,
   error: null,
   output: '',
+  errorOutput: '',
   reason: null,
   next: [],
   ...facts,
@@ -51,6 +52,23 @@ describe('in plain words', () => {
         '    line 2',
       ],
     ],
+    [
+      run({
+        status: 'failed',
+        output: 'one\n',
+        errorOutput: `${'line\n'.repeat(11)}no such table\n`,
+        error: { message: 'Command exited with code 1', code: 'EXIT_1', traceback: null },
+      }),
+      [
+        'failed   fetch         python     1.2 s',
+        '  │ one',
+        '  │ … 2 more lines',
+        ...Array.from({ length: 9 }, () => '  │ line'),
+        '  │ no such table',
+        '  Command exited with code 1',
+      ],
+    ],
+    [run({ errorOutput: 'a warning\n' }), ['ok       fetch         python     1.2 s']],
     [
       run({ status: 'handled', error, next: ['recover'] }),
       ['failed   fetch         python     1.2 s  handled by recover', '  ValueError: no'],

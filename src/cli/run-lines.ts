@@ -103,9 +103,14 @@ const loopText = ({ total, done, failed }: NonNullable<StepRun['loop']>): string
 const detailLines = (run: StepRun, { style, isInteractive }: Terminal): readonly string[] => {
   const indent = isInteractive ? '      ' : '  '
   const lines: string[] = []
-  for (const line of shortened(run.output.trimEnd().split('\n'), OUTPUT_LINES, 'head')) {
-    if (run.output.trim() !== '') lines.push(`${indent}${style.dim('│')} ${line}`)
+  const quote = (text: string, keep: 'head' | 'tail'): void => {
+    if (text.trim() === '') return
+    for (const line of shortened(text.trimEnd().split('\n'), OUTPUT_LINES, keep))
+      lines.push(`${indent}${style.dim('│')} ${line}`)
   }
+  quote(run.output, 'head')
+  // Programs say there why they failed, most often at the end.
+  if (run.status === 'failed') quote(run.errorOutput, 'tail')
   if (!run.error) return lines
   const paint = run.status === 'handled' ? style.yellow : style.red
   lines.push(`${indent}${paint(run.error.message)}`)

@@ -105,3 +105,33 @@ test('events it does not know change nothing', () => {
     { type: 'none' },
   ])
 })
+
+test('a run after a skip takes its number (1)', () => {
+  const { progress } = after(event('step.skipped', 'a'), event('step.enter', 'a'), event('step.exit', 'a'))
+  expect(progress.runs.map(({ run, status }) => [run, status])).toEqual([
+    [1, 'skipped'],
+    [1, 'completed'],
+  ])
+})
+
+test('an execution that is opened again begins anew, with a loop that goes on where it was (3, 4)', () => {
+  const { progress, changes } = after(
+    event('playbook_started', 'p', { at: 0 }),
+    event('step.enter', 'a', { context: { iterations_expected: 3 } }),
+    completed('a'),
+    failed('a', { message: 'no', code: 'X' }),
+    event('step.exit', 'a', { status: 'FAILED' }),
+    event('playbook.failed', 'p', { at: 1000, context: { data: 'old' } }),
+    event('playbook.reopened', 'p', { at: 5000 }),
+    event('command.issued', 'a', { at: 5000, tool: 'python' }),
+    completed('a'),
+    completed('a'),
+    event('step.exit', 'a', { at: 5300 }),
+    event('playbook.completed', 'p', { at: 5400, context: { data: 'new' } }),
+  )
+  expect(progress.runs).toMatchObject([
+    { run: 2, status: 'completed', tool: 'python', durationMs: 300, loop: { total: 3, done: 3, failed: 0 } },
+  ])
+  expect(changes[7]).toMatchObject({ type: 'entered' })
+  expect([progress.result(), progress.durationMs()]).toEqual(['new', 400])
+})

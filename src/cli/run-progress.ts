@@ -1,8 +1,11 @@
 /**
  * An execution's events as the step runs people follow.
  *
- * 1. A step run is one entry of a step: a step on a cycle has several, told apart by number.
+ * 1. A step run is one entry of a step: a step on a cycle has several, told apart by number. A run after a skip takes its
+ *    number.
  * 2. Runs that are open when the execution ends are `stopped`.
+ * 3. An execution that is opened again begins anew: earlier runs only count.
+ * 4. A loop that goes on, after a retry or in a rerun, has no entry of its own: it begins with its first command.
  */
 import type { ExecutionEvent } from '../client/answers.ts'
 import { EVENT, terminalStatusOf } from '../contract/event.ts'
@@ -14,7 +17,7 @@ export interface RunProgress {
   readonly runs: readonly StepRun[]
   /** The execution's result; undefined until it has one. */
   result(): Json | undefined
-  /** How long the execution took, by the server's clock; 0 until it is over. */
+  /** How long the execution took since it was last opened, by the server's clock; 0 until it is over. */
   durationMs(): number
   /** Reads the next event; answers what it changed. */
   apply(event: ExecutionEvent): Change
@@ -25,16 +28,18 @@ export interface RunProgress {
 export const createRunProgress = (): RunProgress => {
   const runs: StepRun[] = []
   const open = new Map<string, StepRun>()
-  const counts = new Map<string, number>()
+  /** By step, the run that began last. */
+  const latest = new Map<string, StepRun>()
   let result: Json | undefined
   let startedAt = 0
   let durationMs = 0
 
   const begin = (event: ExecutionEvent): StepRun => {
     const step = event.node_name ?? ''
-    const number = (counts.get(step) ?? 0) + 1
-    counts.set(step, number)
-    const run = beginRun(event, number)
+    const before = latest.get(step)
+    const takesPlace = before?.status === 'skipped' && event.event_type !== EVENT.stepSkipped
+    const run = beginRun(event, (before?.run ?? 0) + (takesPlace ? 0 : 1))
+    latest.set(step, run)
     runs.push(run)
     return run
   }
@@ -45,11 +50,30 @@ export const createRunProgress = (): RunProgress => {
     return { type: 'entered', run }
   }
 
+  const goOn = (event: ExecutionEvent): Change => {
+    const loop = latest.get(event.node_name ?? '')?.loop
+    const run = begin(event)
+    if (loop) run.loop = { total: loop.total, done: loop.done - loop.failed, failed: 0 }
+    open.set(run.step, run)
+    changeRun(run, event)
+    return { type: 'entered', run }
+  }
+
   const change = (event: ExecutionEvent): Change => {
     const run = open.get(event.node_name ?? '')
-    const made = run ? changeRun(run, event) : NOTHING
+    if (!run) return event.event_type === EVENT.commandIssued ? goOn(event) : NOTHING
+    const made = changeRun(run, event)
     if (made.type === 'ended') open.delete(made.run.step)
     return made
+  }
+
+  const reopen = (event: ExecutionEvent): Change => {
+    startedAt = Date.parse(event.created_at)
+    durationMs = 0
+    result = undefined
+    runs.length = 0
+    open.clear()
+    return NOTHING
   }
 
   return {
@@ -58,6 +82,7 @@ export const createRunProgress = (): RunProgress => {
     durationMs: () => durationMs,
     apply: (event) => {
       if (event.event_type === EVENT.started) startedAt = Date.parse(event.created_at)
+      if (event.event_type === EVENT.reopened) return reopen(event)
       if (event.event_type === EVENT.stepEnter) return enter(event)
       if (event.event_type === EVENT.stepSkipped) return { type: 'ended', run: begin(event) }
       if (terminalStatusOf(event.event_type) === null) return change(event)

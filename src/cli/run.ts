@@ -7,20 +7,17 @@
  * 4. The first Ctrl-C asks the server to cancel; the execution's end is still shown.
  */
 import type { Client, ExecuteOptions } from '../client/client.ts'
-import type { ExecutionEnd } from '../client/answers.ts'
 import { isObject } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import type { Playbook } from '../playbook/model.ts'
 import { parsePlaybook } from '../playbook/parse.ts'
 import { countOf, diagnosticLines } from './diagnostics.ts'
-import { durationText } from './duration.ts'
 import { errorLine, EXECUTION_EXIT, EXIT, Reported } from './failure.ts'
+import { warnOfMisspelt } from './misspelt.ts'
 import type { PayloadFlags } from './payload.ts'
 import { buildPayload } from './payload.ts'
 import { readText } from './read-text.ts'
-import { resultLines } from './result-lines.ts'
-import type { RunProgress } from './run-progress.ts'
-import type { Shown } from './show-execution.ts'
+import { printEnding } from './run-ending.ts'
 import { showExecution } from './show-execution.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -33,6 +30,8 @@ export interface RunFlags extends PayloadFlags {
 export interface Connection {
   readonly client: Client
   readonly close: () => Promise<void>
+  /** It was started for this command and ends with it. */
+  readonly isOwnServer?: boolean
 }
 
 export interface RunOptions {
@@ -47,6 +46,7 @@ export const runPlaybook = async ({ flags, terminal, connect, interrupted }: Run
   const text = readText(flags.file)
   const playbook = checkPlaybook(flags.file, text, terminal)
   const payload = buildPayload(flags, playbook.workload, readText)
+  warnOfMisspelt(payload, playbook.workload, terminal)
   const { client, close } = await connect()
   try {
     if (interrupted.aborted) return EXIT.cancelled
@@ -57,11 +57,7 @@ export const runPlaybook = async ({ flags, terminal, connect, interrupted }: Run
     try {
       const stepNames = playbook.steps.map((step) => step.name)
       const shown = await showExecution({ client, executionId, terminal, stepNames, quiet: flags.json })
-      terminal.out(
-        flags.json
-          ? jsonAnswer(executionId, shown)
-          : ending(shown, client.url, executionId, terminal).join('\n'),
-      )
+      await printEnding({ executionId, shown, client, terminal, json: flags.json ? {} : null })
       return EXECUTION_EXIT[shown.end.status]
     } finally {
       stopCancelling()
@@ -104,7 +100,7 @@ const cancelOnInterrupt = (
   const cancel = (): void => {
     terminal.err('Cancelling the execution (Ctrl-C again leaves at once)')
     // It may end by itself in the same moment; how it ended is shown either way.
-    client.cancel(executionId, 'cancelled from the command line').catch((error: unknown) => {
+    client.cancel(executionId, { reason: 'cancelled from the command line' }).catch((error: unknown) => {
       if (error instanceof ProblemError && error.code === 'unavailable')
         terminal.err(errorLine(error.message, terminal))
     })
@@ -123,56 +119,3 @@ const headline = (
   isInteractive
     ? `${style.bold(playbook.path)} ${style.dim(`${file}, execution ${executionId}`)}`
     : `running  ${playbook.path} (${file}), execution ${executionId}`
-
-const ending = (
-  { end, progress }: Shown,
-  url: string,
-  executionId: string,
-  terminal: Terminal,
-): readonly string[] => {
-  const lines: string[] = []
-  const result = progress.result()
-  if (end.status === 'COMPLETED' && result !== undefined && result !== null) {
-    const { style, isInteractive } = terminal
-    lines.push(isInteractive ? `\n${style.bold('Result')}` : 'result')
-    lines.push(
-      ...resultLines(result, terminal, `curl ${url}/api/executions/${executionId}`),
-      ...(isInteractive ? [''] : []),
-    )
-  }
-  lines.push(summary(end, progress, terminal))
-  return lines
-}
-
-const SUMMARIES: Record<ExecutionEnd['status'], readonly [symbol: string, words: string]> = {
-  COMPLETED: ['✓', 'Completed'],
-  FAILED: ['✗', 'Failed'],
-  CANCELLED: ['■', 'Cancelled'],
-}
-
-const summary = (end: ExecutionEnd, progress: RunProgress, { style, isInteractive }: Terminal): string => {
-  const [symbol, words] = SUMMARIES[end.status]
-  const ran = progress.runs.filter((run) => run.status !== 'skipped').length
-  const facts = `after ${durationText(progress.durationMs())}, ${countOf(ran, 'step')}${end.error === null ? '' : `: ${end.error}`}`
-  if (!isInteractive) return `${end.status.toLowerCase()} ${facts}`
-  const paint = end.status === 'COMPLETED' ? style.green : end.status === 'FAILED' ? style.red : style.yellow
-  return `${paint(style.bold(`${symbol} ${words}`))} ${facts}`
-}
-
-const jsonAnswer = (executionId: string, { end, progress }: Shown): string =>
-  JSON.stringify({
-    execution_id: executionId,
-    status: end.status,
-    result: progress.result() ?? null,
-    error: end.error,
-    steps: progress.runs.map((run) => ({
-      step: run.step,
-      run: run.run,
-      status: run.status,
-      tool: run.tool,
-      duration_ms: run.durationMs,
-      ...(run.loop ? { items: run.loop.total, failed_items: run.loop.failed } : {}),
-      ...(run.reason === null ? {} : { reason: run.reason }),
-      ...(run.error ? { error: run.error } : {}),
-    })),
-  })

@@ -8,10 +8,12 @@ import type { StepRun } from './step-run.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ShowOptions {
-  readonly client: Client
+  readonly client: Pick<Client, 'follow'>
   readonly executionId: string
   readonly terminal: Terminal
   readonly stepNames: readonly string[]
+  /** Events up to this position are old: they are read and not shown. */
+  readonly after?: number
   /** Says nothing, only follows. */
   readonly quiet?: boolean
   readonly signal?: AbortSignal
@@ -29,6 +31,7 @@ export const showExecution = async ({
   executionId,
   terminal,
   stepNames,
+  after = 0,
   quiet = false,
   signal,
 }: ShowOptions): Promise<Shown> => {
@@ -58,6 +61,7 @@ export const showExecution = async ({
         return { end: followed.end, progress }
       }
       const change = progress.apply(followed.event)
+      if (followed.event.position <= after) continue
       if (change.type === 'entered') running.add(change.run)
       if (change.type === 'ended') {
         running.delete(change.run)

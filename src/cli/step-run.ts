@@ -25,6 +25,8 @@ export interface StepRun {
   error: StepError | null
   /** What the tool printed, outside loops. */
   output: string
+  /** What it printed on stderr. */
+  errorOutput: string
   /** Why a skipped step did not run: `guard`, `dead_path`, `upstream_failed`. */
   reason: string | null
   /** Where it led. */
@@ -58,6 +60,7 @@ export const beginRun = (event: ExecutionEvent, run: number): StepRun => {
     loop: typeof expected === 'number' ? { total: expected, done: 0, failed: 0 } : null,
     error: null,
     output: '',
+    errorOutput: '',
     reason: textOf(context['reason']),
     next: [],
   }
@@ -96,6 +99,7 @@ const endCommand = (run: StepRun, event: ExecutionEvent): Change => {
   if (failed) run.error ??= errorOf(inner['error'] ?? context['error'] ?? null, event.error)
   if (!run.loop) {
     run.output = textOf(inner['stdout']) ?? ''
+    run.errorOutput = textOf(inner['stderr']) ?? ''
     return NOTHING
   }
   run.loop.done += 1

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createTerminal } from './terminal.ts'
 import { createRecordingTerminal } from './testing/recording-terminal.ts'
 
 const ERASE = '\r\u001B[2K'
@@ -31,4 +32,20 @@ test.each([
 
 test('an unknown width counts as 80', () => {
   expect(createRecordingTerminal({ columns: 0 }).columns()).toBe(80)
+})
+
+test.each([
+  ['EPIPE', null],
+  ['ENOSPC', 'ENOSPC'],
+])('results that are lost by %s are a failure: %j (2)', (code, failure) => {
+  const told: ((error: Error) => void)[] = []
+  const stdout = {
+    write: () => true,
+    on: (_event: 'error', listener: (error: Error) => void) => void told.push(listener),
+  }
+  const stderr = { write: () => true, on: () => undefined }
+  const terminal = createTerminal({ stdout, stderr, env: {} })
+  expect(terminal.failure()).toBe(null)
+  for (const tell of told) tell(Object.assign(new Error(code), { code }))
+  expect(terminal.failure()?.message ?? null).toBe(failure)
 })

@@ -3,7 +3,8 @@
  *
  * 1. The live line is at the bottom of an interactive terminal and nowhere else; it disappears before anything else
  *    is printed and comes back after it.
- * 2. A reader that went away (`| head`) ends the output, not the program.
+ * 2. A reader that went away (`| head`) ends the output, not the program. Results that are lost otherwise, such as on a
+ *    full disk, are a failure that is asked for at the end.
  */
 import picocolors from 'picocolors'
 
@@ -32,6 +33,8 @@ export interface Terminal {
   err(text: string): void
   /** Replaces the line at the bottom; null removes it. Does nothing where nobody looks. */
   live(text: string | null): void
+  /** Why results could not be written; null when they could, or when nobody wanted them any more. */
+  failure(): Error | null
 }
 
 export interface TerminalOptions {
@@ -47,7 +50,11 @@ export const createTerminal = ({ stdout, stderr, env }: TerminalOptions): Termin
   const isInteractive = stdout.isTTY === true && env['TERM'] !== 'dumb'
   const isErrorInteractive = stderr.isTTY === true && env['TERM'] !== 'dumb'
   let shown: string | null = null
-  for (const stream of [stdout, stderr]) stream.on('error', () => undefined)
+  let failure: Error | null = null
+  stdout.on('error', (error) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') failure ??= error
+  })
+  stderr.on('error', () => undefined)
 
   const print = (stream: Output, text: string): void => {
     if (shown !== null) stdout.write(ERASE_LINE)
@@ -70,6 +77,7 @@ export const createTerminal = ({ stdout, stderr, env }: TerminalOptions): Termin
       shown = text
       if (text !== null) stdout.write(text)
     },
+    failure: () => failure,
   }
 }
 

@@ -25,7 +25,13 @@ Roles:
   admin     everything, secrets and tokens included
 
 Goes to the server of the data directory or at http://127.0.0.1:8082 if one is up, else straight to the database. The
-first token closes a server to callers without one.`,
+first token closes a server to callers without one.
+
+Examples:
+  noetl token create --role admin --name me
+  noetl token create --role operator --name ci --expires 90d
+  noetl token list --all
+  noetl token revoke 3`,
     )
   common(token.command('create').description('make a token and print it; it is shown this once'))
     .addOption(new Option('--role <role>', 'what it allows').choices(ROLES).makeOptionMandatory())

@@ -9,6 +9,7 @@ import type { Role } from '../contract/access.ts'
 import type { CreatedTokenAnswer, TokenAnswer } from '../contract/answers-access.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { EXIT } from './failure.ts'
+import { tableLines } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 export type TokenFlags = { readonly json: boolean } & (
@@ -80,16 +81,7 @@ const showList = (tokens: readonly TokenAnswer[], terminal: Terminal): void => {
     token.expires_at === null ? 'never' : day(token.expires_at),
     token.last_used_at === null ? 'never' : minute(token.last_used_at),
   ])
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
-  )
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()
-  terminal.out(terminal.style.dim(line(head)))
-  for (const row of rows) terminal.out(line(row))
+  for (const line of tableLines({ head, rows, shrinks: 1 }, terminal)) terminal.out(line)
 }
 
 const day = (instant: string): string => instant.slice(0, 10)

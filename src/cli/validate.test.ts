@@ -54,9 +54,24 @@ test('answers programs in JSON', () => {
   ])
 })
 
-test('names a file that cannot be read', () => {
-  const { terminal } = createRecorder()
-  expect(() => validatePlaybooks({ files: [join(directory, 'none.yaml')], json: false }, terminal)).toThrow(
-    /none.yaml/,
-  )
+test('names a file that cannot be read, and checks the others', () => {
+  const files = [join(directory, 'none.yaml'), fileOf('good.yaml', GOOD)]
+  const { out, err, terminal } = createRecorder()
+  expect(validatePlaybooks({ files, json: false }, terminal)).toBe(2)
+  expect(err.join('\n')).toMatch(/^error: .*none.yaml does not exist$/)
+  expect(out.join('\n')).toMatch(/^valid .*good.yaml$/)
+
+  const answer = createRecorder()
+  expect(validatePlaybooks({ files, json: true }, answer.terminal)).toBe(2)
+  expect(JSON.parse(answer.out.join(''))).toMatchObject([
+    { valid: false, diagnostics: [{ code: 'FILE' }] },
+    { valid: true, diagnostics: [] },
+  ])
+})
+
+test('a name without its ending is completed in words', () => {
+  const { err, terminal } = createRecorder()
+  const file = fileOf('good.yaml', GOOD)
+  expect(validatePlaybooks({ files: [file.replace('.yaml', '')], json: false }, terminal)).toBe(2)
+  expect(err.join('\n')).toContain(`does not exist. Did you mean ${file}?`)
 })

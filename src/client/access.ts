@@ -34,5 +34,9 @@ export const createRemoteTokens = (serverUrl: string, access: ClientOptions): To
   }
 }
 
-export const readSession = async (serverUrl: string, access: ClientOptions): Promise<SessionAnswer> =>
-  (await createTransport(serverUrl, access).json('GET', '/api/session')) as SessionAnswer
+export const readSession = async (
+  serverUrl: string,
+  access: ClientOptions,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<SessionAnswer> =>
+  (await createTransport(serverUrl, access).json('GET', '/api/session', { signal })) as SessionAnswer

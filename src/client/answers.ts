@@ -38,15 +38,24 @@ export interface ExecutionProgress {
 export interface ExecutionSummary {
   readonly execution_id: string
   readonly catalog_id: string
-  readonly path: string
+  readonly path: string | null
   readonly version: number | null
   readonly status: ExecutionStatus
   /** ISO-8601 UTC. */
   readonly started_at: string
   /** Null while it runs. */
   readonly completed_at: string | null
+  /** Until now while it runs, by the server's clock. */
+  readonly duration_seconds: number
   readonly event_count: number
   readonly error: string | null
+}
+
+export interface Cancelled {
+  readonly execution_id: string
+  readonly status: string
+  /** The execution first, unless it was cancelled before; then those below it. */
+  readonly cancelled_executions: readonly string[]
 }
 
 export interface ExecutionDetail extends ExecutionSummary {

@@ -82,6 +82,25 @@ describe('requests', () => {
   })
 })
 
+test('a cancel says how far it goes, and answers what it reached', async () => {
+  const { url, requests } = await startFakeServer((_, response) =>
+    answer(response, 200, { execution_id: 7, status: 'cancelled', cancelled_executions: ['7', '8'] }),
+  )
+  const cancelled = await createClient(url).cancel('7', { reason: 'no', cascade: false })
+  expect(cancelled).toMatchObject({ execution_id: '7', cancelled_executions: ['7', '8'] })
+  expect(requests[0]).toMatchObject({
+    path: '/api/executions/7/cancel',
+    body: { reason: 'no', cascade: false },
+  })
+})
+
+test('data is read by its reference', async () => {
+  const { url, requests } = await startFakeServer((_, response) => answer(response, 200, [1]))
+  const ref = 'noetl://execution/1/result/a b/2'
+  expect(await createClient(url).resolve(ref)).toEqual([1])
+  expect(new URL(requests[0]?.path ?? '', url).searchParams.get('ref')).toBe(ref)
+})
+
 describe('following an execution', () => {
   const send = (response: ServerResponse, from: number, to: number): void => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

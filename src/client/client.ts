@@ -1,8 +1,8 @@
 /** The API of a NoETL server as functions. */
-import type { JsonObject } from '../contract/json.ts'
+import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
-import { ProblemError } from '../contract/problem.ts'
 import type {
+  Cancelled,
   ExecutionDetail,
   ExecutionEvent,
   ExecutionProgress,
@@ -17,13 +17,18 @@ import { followExecution, followLogs, toEvent } from './follow.ts'
 import type { ClientOptions } from './transport.ts'
 import type { HistoryClient } from './history.ts'
 import { createHistoryClient } from './history.ts'
-import { createTransport } from './transport.ts'
+import { createTransport, IS_IT_OURS, WrongServer } from './transport.ts'
 
 export interface ExecuteOptions {
   readonly path?: string
   readonly catalogId?: string
   readonly version?: number
   readonly payload?: JsonObject
+}
+
+export interface CancelOptions {
+  readonly reason?: string
+  readonly cascade?: boolean
 }
 
 export interface Client {
@@ -41,7 +46,10 @@ export interface Client {
     executionId: string,
     page?: { readonly after?: number; readonly limit?: number },
   ): Promise<readonly ExecutionEvent[]>
-  cancel(executionId: string, reason?: string): Promise<void>
+  /** Cancels what is below it, too, unless told otherwise. */
+  cancel(executionId: string, options?: CancelOptions): Promise<Cancelled>
+  /** The data behind a reference, whole. */
+  resolve(ref: string): Promise<Json>
   /** The replayed state of an execution as the server wrote it: JSON text in which no digit is lost. */
   replay(query: Readonly<Record<string, string>>): Promise<string>
   /** Moving along the history of executions. */
@@ -67,7 +75,10 @@ export const createClient = (serverUrl: string, access: ClientOptions = {}): Cli
     health: async (options = {}) => {
       const answer = await transport.json('GET', '/api/health', options)
       if (isHealth(answer)) return answer
-      throw new ProblemError('unavailable', `${transport.url} is not a NoETL server`)
+      throw new WrongServer(
+        'unavailable',
+        `${transport.url} answered, but not as a NoETL server does; ${IS_IT_OURS}`,
+      )
     },
     register: async (content) => (await post('/api/catalog/register', { content })) as Registered,
     execute: async ({ path, catalogId, version, payload }) =>
@@ -88,9 +99,10 @@ export const createClient = (serverUrl: string, access: ClientOptions = {}): Cli
       const path = `/api/executions/${segment(executionId)}/events?after=${after}&limit=${limit}`
       return ((await get(path)) as { events: ExecutionEvent[] }).events.map(eventOf)
     },
-    cancel: async (executionId, reason) => {
-      await post(`/api/executions/${segment(executionId)}/cancel`, reason === undefined ? {} : { reason })
-    },
+    cancel: async (executionId, options = {}) =>
+      withTextIds((await post(`/api/executions/${segment(executionId)}/cancel`, options)) as Cancelled),
+    resolve: async (ref) =>
+      (await get(`/api/result/resolve?${new URLSearchParams({ ref }).toString()}`)) as Json,
     replay: async (query) =>
       (await transport.open(`/api/replay/state?${new URLSearchParams(query).toString()}`)).text(),
     history: createHistoryClient(transport),
@@ -108,10 +120,12 @@ const segment = (id: string): string => encodeURIComponent(id)
 
 const eventOf = (event: ExecutionEvent): ExecutionEvent => toEvent({ ...event })
 
+const ID_FIELDS = ['execution_id', 'catalog_id', 'parent_execution_id', 'origin_execution_id', 'origin_event']
+
 /** An integer that fits a double arrives as a number; ids are text whatever their size. */
 const withTextIds = <T extends { readonly execution_id: string }>(answer: T): T => {
   const copy: Record<string, unknown> = { ...answer }
-  for (const name of ['execution_id', 'catalog_id', 'parent_execution_id']) {
+  for (const name of ID_FIELDS) {
     if (typeof copy[name] === 'number') copy[name] = String(copy[name])
   }
   return copy as T

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { CommandReport } from '../contract/command.ts'
 import { createRemoteControlPlane } from './control-plane.ts'
 import { answer, startFakeServer } from './testing/fake-server.ts'
+import { WrongServer } from './transport.ts'
 
 const EXECUTION = '380455666239586304'
 const EVENT = '380455666252169217'
@@ -114,6 +115,11 @@ test.each([
   expect(await createRemoteControlPlane(url).report(REPORT)).toBe('lost')
 })
 
+test('a stranger in the place of the server loses no report (1)', async () => {
+  const { url } = await startFakeServer((_, response) => answer(response, 404, 'no such page'))
+  await expect(createRemoteControlPlane(url).report(REPORT)).rejects.toBeInstanceOf(WrongServer)
+})
+
 test('any other refusal of a report is thrown', async () => {
   const { url } = await startFakeServer((_, response) =>
     answer(response, 413, { error: 'big', status: 413, code: 'too_large' }),
@@ -134,6 +140,23 @@ test('heartbeat and release name their leases', async () => {
     ['/api/commands/heartbeat', body],
     ['/api/commands/release', body],
   ])
+})
+
+test('a heartbeat may wait at the server, until its caller does not want to any more', async () => {
+  const asked = Promise.withResolvers<void>()
+  const { url, requests } = await startFakeServer(() => asked.resolve())
+  const controlPlane = createRemoteControlPlane(url)
+  const caller = new AbortController()
+  const waiting = controlPlane.heartbeat({
+    workerId: 'w',
+    leases: [],
+    waitMs: 2500.4,
+    signal: caller.signal,
+  })
+  await asked.promise
+  expect(requests[0]?.body).toEqual({ worker_id: 'w', leases: [], wait_ms: 2500 })
+  caller.abort()
+  await expect(waiting).rejects.toThrow('aborted')
 })
 
 test('a credential comes with its data; one that is not found is null, and every other refusal an error (2)', async () => {

@@ -22,7 +22,7 @@ import { toRegistration } from '../contract/presence.ts'
 import { toReportEvent } from '../contract/report.ts'
 import { createLargeUploads } from './large-uploads.ts'
 import type { ClientOptions } from './transport.ts'
-import { createTransport } from './transport.ts'
+import { createTransport, WrongServer } from './transport.ts'
 
 export interface RemoteControlPlane extends ControlPlane {
   /** How long a lease lasts without a heartbeat, as the server last said. */
@@ -75,15 +75,22 @@ export const createRemoteControlPlane = (
         await transport.json('POST', '/api/events', { body })
         return 'ok'
       } catch (error) {
-        if (error instanceof ProblemError && (error.code === 'lease_lost' || error.code === 'not_found'))
-          return 'lost'
+        // A stranger in the place of the server does not know what is lost.
+        if (!(error instanceof ProblemError) || error instanceof WrongServer) throw error
+        if (error.code === 'lease_lost' || error.code === 'not_found') return 'lost'
         throw error
       }
     },
-    heartbeat: async ({ workerId, leases }) => {
-      const body = { worker_id: workerId, leases: leases.map(toWireLease) }
-      const answer = await transport.json('POST', '/api/commands/heartbeat', { body })
-      return (answer as { statuses: readonly HeartbeatStatus[] }).statuses
+    heartbeat: async ({ workerId, leases, waitMs = 0, signal }) => {
+      const wait = waitMs === 0 ? {} : { wait_ms: Math.round(waitMs) }
+      const body = { worker_id: workerId, leases: leases.map(toWireLease), ...wait }
+      const { signal: abort, release } = signal ? toAbortSignal(signal) : NEVER_ABORTED
+      try {
+        const answer = await transport.json('POST', '/api/commands/heartbeat', { body, signal: abort })
+        return (answer as { statuses: readonly HeartbeatStatus[] }).statuses
+      } finally {
+        release()
+      }
     },
     release: async ({ workerId, leases }) => {
       await transport.json('POST', '/api/commands/release', {
@@ -259,6 +266,8 @@ const toWireLease = ({ executionId, eventId, leaseToken }: LeaseKey) => ({
   event_id: eventId,
   lease_token: leaseToken,
 })
+
+const NEVER_ABORTED = { signal: undefined, release: () => undefined }
 
 const toAbortSignal = (signal: CancelSignal): { signal: AbortSignal; release: () => void } => {
   const controller = new AbortController()

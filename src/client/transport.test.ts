@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Certificate, Issuer } from '../../test/support/certificates.ts'
 import { createIssuer, hasOpenssl } from '../../test/support/certificates.ts'
 import { answer, startFakeServer } from './testing/fake-server.ts'
-import { createTransport } from './transport.ts'
+import { createTransport, WrongServer } from './transport.ts'
 
 describe('a token', () => {
   test('is sent with every request, streams included (3)', async () => {
@@ -146,5 +146,69 @@ describe.skipIf(!hasOpenssl)('certificates', () => {
     const transport = createTransport(`https://localhost:${port}`, { tls: { ca: pem(issuer.cert) } })
     const signal = AbortSignal.abort()
     await expect(transport.json('GET', '/', { signal })).rejects.toMatchObject({ name: 'AbortError' })
+  })
+})
+
+describe('an answer that time will not change (4)', () => {
+  const problemOf = async (url: string): Promise<unknown> =>
+    createTransport(url)
+      .json('GET', '/a')
+      .catch((error: unknown) => error)
+
+  test.each([
+    [200, '<html>'],
+    [404, 'no such page'],
+    [401, 'who are you?'],
+    [404, '{"message":"no such page"}'],
+    [404, '{"error":"no route GET /a"}'],
+    [404, '{"error":"no route matched GET /a","status":404,"code":"not_found"}'],
+  ])('is %i %s of a stranger', async (status, body) => {
+    const { url } = await startFakeServer((_request, response) => answer(response, status, body))
+    expect(await problemOf(url)).toBeInstanceOf(WrongServer)
+  })
+
+  test('is told with the address, what was said there, and where the address comes from', async () => {
+    const words = { error: `no route GET /a ${'x'.repeat(300)}` }
+    const { url } = await startFakeServer((_request, response) => answer(response, 404, words))
+    expect(await problemOf(url)).toMatchObject({
+      message: `${url} answered 404 (${words.error.slice(0, 200)}…); is it a NoETL server? The address is that of --server or NOETL_SERVER_URL`,
+    })
+  })
+
+  test('is one in another language', async () => {
+    const { url } = await startFakeServer((_request, response) => answer(response, 200, {}))
+    const problem = await problemOf(url.replace('http:', 'https:'))
+    expect(problem).toBeInstanceOf(WrongServer)
+    const secure = url.replace('http:', 'https:')
+    expect(problem).toMatchObject({
+      message: `No answer from ${secure} (it does not speak TLS; write ${url})`,
+    })
+    expect(await problemOf('http://127.0.0.1:9')).toBeInstanceOf(WrongServer)
+  })
+
+  test.each([502, 503])('is not %i of what stands before a server', async (status) => {
+    const { url } = await startFakeServer((_request, response) => answer(response, status, 'Bad gateway'))
+    const problem = await problemOf(url)
+    expect(problem).not.toBeInstanceOf(WrongServer)
+    expect(problem).toMatchObject({ code: 'unavailable' })
+  })
+
+  test('is not a refusal of the server itself, nor its silence', async () => {
+    const refusing = await startFakeServer((_request, response) =>
+      answer(response, 404, { error: 'no such thing', status: 404, code: 'not_found' }),
+    )
+    expect(await problemOf(refusing.url)).not.toBeInstanceOf(WrongServer)
+    await refusing.close()
+    expect(await problemOf(refusing.url)).not.toBeInstanceOf(WrongServer)
+  })
+})
+
+test('a server whose database is away is said to be one', async () => {
+  const { url } = await startFakeServer((_request, response) =>
+    answer(response, 503, { status: 'unhealthy', database: 'disconnected' }),
+  )
+  await expect(createTransport(url).json('GET', '/api/health')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: `${url} is there, but its database is not`,
   })
 })

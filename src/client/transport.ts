@@ -5,6 +5,8 @@
  *    `unavailable`. Only an abort by the caller's signal is passed on as it is.
  * 2. 64-bit integers in answers arrive as text, digit for digit.
  * 3. A token is sent with every request. Where the server wants one, or another one, the problem says how to give it.
+ * 4. What asking again will not change, because somebody else answers there or nobody who is trusted, is a `WrongServer`.
+ *    It names the address and where that comes from. A server of ours is known by the code of its refusals.
  */
 import { Readable } from 'node:stream'
 import type { Json } from '../contract/json.ts'
@@ -14,6 +16,14 @@ import { PROBLEM_STATUS, ProblemError } from '../contract/problem.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import type { ClientTls } from './secure-fetch.ts'
 import { createSecureFetch } from './secure-fetch.ts'
+
+/** What answers is not a NoETL server, or there is no trust between it and us. Time alone will not heal it. */
+export class WrongServer extends ProblemError {
+  constructor(code: ProblemCode, message: string, options: { cause?: unknown } = {}) {
+    super(code, message, options)
+    this.name = 'WrongServer'
+  }
+}
 
 /** How a server is reached that is protected. */
 export interface ClientOptions {
@@ -136,20 +146,44 @@ const readAnswer = async (
     return parseJson(text)
   } catch (error) {
     if (!response.ok) return undefined
-    throw new ProblemError('unavailable', `${url} did not answer with JSON; is it a NoETL server?`, {
+    throw new WrongServer('unavailable', `${url} did not answer with JSON; ${IS_IT_OURS}`, {
       cause: error,
     })
   }
 }
 
 const refusal = (url: string, status: number, answer: unknown, hadToken: boolean): ProblemError => {
-  if (!isObject(answer) || typeof answer['error'] !== 'string') {
-    return new ProblemError(codeOf(status, null), `${url} answered ${status}; is it a NoETL server?`)
+  if (isObject(answer) && answer['database'] === 'disconnected')
+    return new ProblemError('unavailable', `${url} is there, but its database is not`)
+  const { error, code, details }: Readonly<Record<string, unknown>> = isObject(answer) ? answer : {}
+  const isOurs = typeof error === 'string' && typeof code === 'string' && !UNKNOWN_ROUTE.test(error)
+  if (typeof error === 'string' && status === 401)
+    return new ProblemError('unauthorized', tokenProblem(url, error, hadToken))
+  if (!isOurs) {
+    const said = typeof error === 'string' && error !== '' ? ` (${shortened(error)})` : ''
+    const message = `${url} answered ${status}${said}; ${IS_IT_OURS}`
+    // What stands before a server says 502 or 503 while there is none behind it.
+    if (status >= 500) return new ProblemError(codeOf(status, null), message)
+    return new WrongServer(codeOf(status, null), message)
   }
-  const { error, code, details } = answer
-  if (status === 401) return new ProblemError('unauthorized', tokenProblem(url, error, hadToken))
-  return new ProblemError(codeOf(status, code ?? null), error, details === undefined ? {} : { details })
+  return new ProblemError(
+    codeOf(status, code),
+    error,
+    details === undefined ? {} : { details: details as Json },
+  )
 }
+
+/** Where the address comes from, for those who have a wrong one. */
+export const IS_IT_OURS = 'is it a NoETL server? The address is that of --server or NOETL_SERVER_URL'
+
+/** What our server says of a path that it does not have: the address has a path too many, or the server is another version. */
+const UNKNOWN_ROUTE = /^no route matched /
+
+const LONGEST_WORDS = 200
+
+/** Words of a stranger, who may have many. */
+const shortened = (words: string): string =>
+  words.length > LONGEST_WORDS ? `${words.slice(0, LONGEST_WORDS)}…` : words
 
 const tokenProblem = (url: string, error: string, hadToken: boolean): string =>
   hadToken
@@ -165,7 +199,10 @@ const codeOf = (status: number, code: Json): ProblemCode => {
 
 const connectionProblem = (url: string, error: unknown, signal: AbortSignal | undefined): unknown => {
   if (signal?.aborted === true) return error
-  return new ProblemError('unavailable', `No answer from ${url} (${reasonOf(error)})`, { cause: error })
+  const message = `No answer from ${url} (${reasonOf(url, error)})`
+  return isHopeless(error)
+    ? new WrongServer('unavailable', message, { cause: error })
+    : new ProblemError('unavailable', message, { cause: error })
 }
 
 /** Words of OpenSSL and Node for a certificate that nobody vouches for. */
@@ -173,16 +210,43 @@ const DISTRUST =
   /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_(?:UNTRUSTED|HAS_EXPIRED|NOT_YET)|ALTNAME_INVALID/
 const CLIENT_DISTRUST = /CERTIFICATE_REQUIRED|ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE)/
 
+/** The other side speaks something else: HTTP where TLS is wanted, or no HTTP at all. */
+const STRANGE =
+  /^(?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|HPE_INVALID_(?:CONSTANT|VERSION))$/
+/** What fetch says of ports that it never connects to, without a code. */
+const BAD_PORT = 'bad port'
+
 /** fetch hides why behind `fetch failed`. */
-const reasonOf = (error: unknown): string => {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-  const code = (cause as { code?: unknown }).code
+const causeOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause instanceof Error ? error.cause : error
+
+const codeBehind = (error: unknown): string | null => {
+  const code = (causeOf(error) as { code?: unknown }).code
+  return typeof code === 'string' ? code : null
+}
+
+const isHopeless = (error: unknown): boolean => {
+  const code = codeBehind(error)
+  if (code === null) return causeMessage(error) === BAD_PORT
+  return DISTRUST.test(code) || CLIENT_DISTRUST.test(code) || STRANGE.test(code)
+}
+
+const reasonOf = (url: string, error: unknown): string => {
+  const code = codeBehind(error)
   if (code === 'ECONNREFUSED') return 'connection refused'
   if (code === 'ENOTFOUND') return 'unknown host'
-  if (typeof code === 'string' && DISTRUST.test(code))
+  if (code !== null && DISTRUST.test(code))
     return `its certificate is not trusted, ${code}; NOETL_TLS_CA names the file of the issuer's certificate`
-  if (typeof code === 'string' && CLIENT_DISTRUST.test(code))
+  if (code !== null && CLIENT_DISTRUST.test(code))
     return `it wants a certificate of the client, ${code}; give NOETL_TLS_CLIENT_CERT and NOETL_TLS_CLIENT_KEY`
-  if (typeof code === 'string') return code
+  if (code !== null && STRANGE.test(code))
+    return code.startsWith('HPE')
+      ? `it does not speak HTTP; ${IS_IT_OURS}`
+      : `it does not speak TLS; write ${url.replace(/^https:/, 'http:')}`
+  return code ?? causeMessage(error)
+}
+
+const causeMessage = (error: unknown): string => {
+  const cause = causeOf(error)
   return cause instanceof Error && cause.message !== '' ? cause.message : 'the connection broke'
 }

@@ -5,7 +5,7 @@
  * 2. the one that announced itself in the data directory;
  * 3. the one at the usual address, unless a data directory was asked for;
  * 4. one started for this run on the data directory. If another process holds the directory, wait for its server to
- *    appear, or for it to end when it is a run like this one.
+ *    appear, or for it to end when it is a run like this one. A command that only asks needs data to be there.
  */
 import type { Connection } from '../cli/run.ts'
 import type { Client } from '../client/client.ts'
@@ -16,6 +16,7 @@ import { ProblemError } from '../contract/problem.ts'
 import { parseShardList } from '../store/shards.ts'
 import { announcedAccess, givenAccess } from './client-access.ts'
 import type { CommandContext } from './command-context.ts'
+import { refuseMissingData } from './missing-data.ts'
 import { readServerFile } from './server-file.ts'
 import { DEFAULTS, readSettings } from './settings.ts'
 
@@ -23,6 +24,8 @@ export interface ConnectOptions {
   readonly server: string | null
   readonly dataDir: string | null
   readonly token?: string | null
+  /** Whether a data directory that does not exist yet is made: there is nothing to ask of a new one. */
+  readonly makesData: boolean
   /** Says what is done when it takes a while. */
   readonly tell: (line: string) => void
   readonly interrupted: AbortSignal
@@ -40,7 +43,10 @@ export interface RunningServer {
 
 export const connect = async (options: ConnectOptions, context: CommandContext): Promise<Connection> => {
   const found = await findServer(options, context)
-  return found ? running(found) : startOrWait(dataDirectory(options, context.env), options, context)
+  if (found) return running(found)
+  const settings = readSettings({ dataDir: options.dataDir ?? undefined }, context.env, parseShardList)
+  if (!options.makesData) refuseMissingData(settings)
+  return startOrWait(settings.dataDir, options, context)
 }
 
 /** Rules 1 to 3; null when no server is up. */

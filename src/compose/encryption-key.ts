@@ -1,9 +1,10 @@
 /** The key that seals secrets at rest: from the environment, else from a file in the data directory, made once. */
 import { randomBytes } from 'node:crypto'
-import { existsSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { ProblemError } from '../contract/problem.ts'
 import { KEY_BYTES } from '../lib/sealer.ts'
+import { makeDirectory } from '../store/embedded/make-directory.ts'
 
 export interface EncryptionKeys {
   readonly key: Buffer
@@ -19,19 +20,31 @@ export interface ConfiguredKeys {
   readonly dataDir: string
 }
 
-export const loadEncryptionKeys = ({
+/** The keys there are; without a key of its own yet, `key` is null and `file` says where one belongs. */
+export type FoundKeys = Omit<EncryptionKeys, 'key'> & { readonly key: Buffer | null }
+
+export const findEncryptionKeys = ({
   encryptionKey,
   previousEncryptionKey,
   dataDir,
-}: ConfiguredKeys): EncryptionKeys => {
+}: ConfiguredKeys): FoundKeys => {
   const previous =
     previousEncryptionKey === null ? [] : [decodeKey(previousEncryptionKey, 'NOETL_ENCRYPTION_KEY_PREVIOUS')]
   if (encryptionKey !== null)
     return { key: decodeKey(encryptionKey, 'NOETL_ENCRYPTION_KEY'), previous, file: null }
   const file = join(dataDir, 'encryption.key')
-  if (!existsSync(file)) createKeyFile(file, dataDir)
-  return { key: decodeKey(readFileSync(file, 'utf8'), file), previous, file }
+  return { key: existsSync(file) ? readKeyFile(file) : null, previous, file }
 }
+
+/** The same, with a new key where there was none. */
+export const completeKeys = ({ key, previous, file }: FoundKeys): EncryptionKeys => {
+  if (key !== null) return { key, previous, file }
+  if (file === null) throw new Error('a key is either given or kept in a file')
+  createKeyFile(file)
+  return { key: readKeyFile(file), previous, file }
+}
+
+const readKeyFile = (file: string): Buffer => decodeKey(readFileSync(file, 'utf8'), file)
 
 const decodeKey = (text: string, source: string): Buffer => {
   const key = Buffer.from(text.trim(), 'base64')
@@ -45,8 +58,8 @@ const decodeKey = (text: string, source: string): Buffer => {
 }
 
 /** Written aside and linked into place, so that two that start at once end up with one key. */
-const createKeyFile = (file: string, dataDir: string): void => {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+const createKeyFile = (file: string): void => {
+  makeDirectory(dirname(file))
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`, { mode: 0o600 })
   try {

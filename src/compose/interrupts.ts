@@ -36,6 +36,16 @@ export const listenForInterrupts = (leaveAtOnce: (exitCode: number) => void): In
   }
 }
 
+/** Waits for the work, but no longer than until the signal, whose reason is thrown then. */
+export const unlessAborted = <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (!signal) return work
+  const { promise, reject } = Promise.withResolvers<never>()
+  const leave = (): void => reject(signal.reason as Error)
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', leave))
+}
+
 export const untilAborted = (signal: AbortSignal): Promise<null> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve(null)

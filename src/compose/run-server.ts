@@ -52,7 +52,7 @@ const announced = async (
       takeBack()
       await stop()
     }
-    return { client: createClient(url, access), close }
+    return { client: createClient(url, access), close, isOwnServer: true }
   } catch (error) {
     await stop()
     throw error

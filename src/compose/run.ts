@@ -23,6 +23,7 @@ export const run = async (flags: RunFlags & ConnectFlags, context: CommandContex
             server: flags.server ?? null,
             dataDir: flags.dataDir ?? null,
             token: flags.token ?? null,
+            makesData: true,
             tell: (line) => terminal.err(terminal.errorStyle.dim(line)),
             interrupted: interrupts.signal,
           },

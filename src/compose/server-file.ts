@@ -7,10 +7,11 @@
  * 4. It holds a token of an admin that lives as long as the server, so only the user who owns the data may read it;
  *    that user can read the data itself as well.
  */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ClientOptions } from '../client/transport.ts'
 import { isSameProcess, processStart, UNKNOWN_START } from '../lib/process-identity.ts'
+import { makeDirectory } from '../store/embedded/make-directory.ts'
 
 export interface ServerRecord {
   readonly url: string
@@ -40,7 +41,7 @@ export const writeServerFile = (
     access,
   }
   // With a database of the user's own nothing may have needed the directory yet.
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  makeDirectory(dataDir)
   const draft = `${file}.${process.pid}`
   writeFileSync(draft, `${JSON.stringify(record)}\n`, { mode: 0o600 })
   renameSync(draft, file)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Env, Flags } from './settings.ts'
-import { readSettings } from './settings.ts'
+import { readPool, readSettings } from './settings.ts'
 
 const read = (flags: Flags = {}, env: Env = {}) => readSettings(flags, env, (text) => text.split(','))
 
@@ -38,6 +38,11 @@ test('a flag wins over the environment', () => {
   })
 })
 
+test('states get the memory that was set, or a part of what there is', () => {
+  expect(read({}, { NOETL_STATE_CACHE_MB: '7' }).stateCacheMb).toBe(7)
+  expect(read().stateCacheMb).toBeGreaterThanOrEqual(64)
+})
+
 test('shards win over one database', () => {
   expect(read({}, { NOETL_DATABASE_URL: 'x' }).databaseUrls).toEqual(['x'])
   expect(read({}, { NOETL_DATABASE_URL: 'x', NOETL_SHARDS: 'a,b' }).databaseUrls).toEqual(['a', 'b'])
@@ -48,6 +53,7 @@ test.each([
   [{ NOETL_PORT: '1.5' }, /NOETL_PORT/],
   [{ NOETL_SLOTS: '-1' }, /NOETL_SLOTS/],
   [{ NOETL_LEASE_SECONDS: '0' }, /NOETL_LEASE_SECONDS must be a whole number from 1 to 86400, got '0'/],
+  [{ NOETL_STATE_CACHE_MB: '0' }, /NOETL_STATE_CACHE_MB must be a whole number from 1 to 1048576, got '0'/],
   [{ NOETL_EXAMPLES: 'maybe' }, /NOETL_EXAMPLES must be true or false, got 'maybe'/],
   [
     { NOETL_LOG_LEVEL: 'loud' },
@@ -56,4 +62,12 @@ test.each([
   [{ NOETL_HOST: ' ' }, /NOETL_HOST/],
 ])('%j is refused with what it must be', (env: Env, message) => {
   expect(() => read({}, env)).toThrow(message)
+})
+
+test('a pool has any name that an execution may ask for, and no other', () => {
+  expect(readPool(undefined, {})).toBe('shared')
+  expect(readPool(' big memory ', { NOETL_POOL: 'x' })).toBe('big memory')
+  expect(() => readPool(undefined, { NOETL_POOL: ' ' })).toThrow('--pool (NOETL_POOL) is empty')
+  for (const name of ['a\nb', 'a\tb', 'a\u0000b', 'a\ud800'])
+    expect(() => readPool(name, {})).toThrow('must be the name of one pool on one line')
 })

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { ProblemError } from '../contract/problem.ts'
 import { machineIdOf } from '../lib/snowflake.ts'
+import { defaultStateCacheMb } from './memory.ts'
 import type { OtlpSettings } from './otlp-settings.ts'
 import { readOtlpSettings } from './otlp-settings.ts'
 import type { AccessSettings } from './access-settings.ts'
@@ -32,6 +33,8 @@ export interface Settings {
   readonly machineIdGiven: boolean
   readonly encryptionKey: string | null
   readonly previousEncryptionKey: string | null
+  /** Whether what was sealed with a key that is lost is given up. Without it: not. */
+  readonly encryptionKeyLost?: boolean
   /** Opens the internal routes; null keeps them closed. */
   readonly internalToken: string | null
   readonly pgBinDir: string | null
@@ -45,6 +48,8 @@ export interface Settings {
   readonly otlp: OtlpSettings | null
   /** Seconds a worker keeps a command without a heartbeat. */
   readonly leaseSeconds: number
+  /** What the states of executions may take of the memory, about. Without it: as much as suits the machine. */
+  readonly stateCacheMb?: number
   /** Whether a fresh data directory gets the examples. */
   readonly examples: boolean
   /** Whether other machines may be served without access control. */
@@ -110,6 +115,7 @@ export const readSettings = (
     machineIdGiven: env['NOETL_SERVER_MACHINE_ID'] !== undefined,
     encryptionKey: env['NOETL_ENCRYPTION_KEY'] ?? null,
     previousEncryptionKey: env['NOETL_ENCRYPTION_KEY_PREVIOUS'] ?? null,
+    encryptionKeyLost: yesOrNo('NOETL_ENCRYPTION_KEY_LOST', env['NOETL_ENCRYPTION_KEY_LOST'], false),
     internalToken: env['NOETL_INTERNAL_API_TOKEN'] ?? null,
     pgBinDir: env['NOETL_PG_BIN'] ?? null,
     python: env['NOETL_PYTHON'] ?? env['PYTHON_PATH'] ?? null,
@@ -123,6 +129,13 @@ export const readSettings = (
       DEFAULTS.leaseSeconds,
       1,
       86_400,
+    ),
+    stateCacheMb: wholeNumber(
+      'NOETL_STATE_CACHE_MB',
+      env['NOETL_STATE_CACHE_MB'],
+      defaultStateCacheMb(),
+      1,
+      1_048_576,
     ),
     examples: flags.examples ?? yesOrNo('NOETL_EXAMPLES', env['NOETL_EXAMPLES'], true),
     insecure: flags.insecure ?? yesOrNo('NOETL_INSECURE', env['NOETL_INSECURE'], false),
@@ -138,6 +151,18 @@ const hostName = (env: Env): string =>
 export const readSlots = (flag: string | undefined, env: Env, min: number): number =>
   wholeNumber('--slots (NOETL_SLOTS)', flag ?? env['NOETL_SLOTS'], DEFAULTS.slots, min, 10_000)
 
+/** The pool a worker takes work from. Executions may name any they like, so only what no name can hold is refused. */
+export const readPool = (flag: string | undefined, env: Env): string => {
+  const pool = (flag ?? env['NOETL_POOL'] ?? 'shared').trim()
+  if (pool === '') throw new ProblemError('invalid', '--pool (NOETL_POOL) is empty; name one, such as shared')
+  if (/\p{Cc}/u.test(pool) || !pool.isWellFormed())
+    throw new ProblemError(
+      'invalid',
+      `--pool (NOETL_POOL) must be the name of one pool on one line, got ${JSON.stringify(pool)}`,
+    )
+  return pool
+}
+
 /** Words separated by commas, such as `gpu,eu-west`. */
 export const readCapabilities = (flag: string | undefined, env: Env): readonly string[] =>
   (flag ?? env['NOETL_CAPABILITIES'] ?? '')
@@ -148,6 +173,12 @@ export const readCapabilities = (flag: string | undefined, env: Env): readonly s
 /** Seconds that running commands get to finish when their worker stops. */
 export const readGraceSeconds = (flag: string | undefined, env: Env, fallback: number): number =>
   wholeNumber('--grace (NOETL_GRACE_SECONDS)', flag ?? env['NOETL_GRACE_SECONDS'], fallback, 0, 86_400)
+
+/** Seconds that a worker waits for a server that is not there yet; null for without end. */
+export const readWaitSeconds = (flag: string | undefined, env: Env): number | null => {
+  const text = flag ?? env['NOETL_WORKER_WAIT']
+  return text === undefined ? null : wholeNumber('--wait (NOETL_WORKER_WAIT)', text, 0, 0, 31_536_000)
+}
 
 export const readLogLevel = (env: Env): LogLevel => {
   const text = env['NOETL_LOG_LEVEL'] ?? 'warn'

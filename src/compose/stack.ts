@@ -30,10 +30,11 @@ import type { Log as WorkerLog } from '../worker/log.ts'
 import type { AccessSettings } from './access-settings.ts'
 import { readAccessSettings } from './access-settings.ts'
 import { openDatabases } from './databases.ts'
-import { loadEncryptionKeys } from './encryption-key.ts'
 import type { Guard } from './guard.ts'
 import { createGuard } from './guard.ts'
+import { defaultStateCacheMb } from './memory.ts'
 import type { Settings } from './settings.ts'
+import { settleEncryptionKeys } from './settle-keys.ts'
 import { readWakeUpSettings } from './wake-up-settings.ts'
 import { openWakeUps } from './wake-ups.ts'
 import type { OnSlow, Undo } from './undo.ts'
@@ -50,6 +51,8 @@ export interface StackOptions extends Omit<Settings, 'access'> {
   readonly log: WorkerLog
   /** Environment that tools may see. */
   readonly toolEnv: Readonly<Record<string, string | undefined>>
+  /** Gives the start up, with the reason of the signal. */
+  readonly signal?: AbortSignal
 }
 
 export interface Stack {
@@ -83,28 +86,33 @@ const startParts = async (options: StackOptions, undo: Undo[]): Promise<Omit<Sta
   const { log, access = readAccessSettings({}) } = options
   const guard = createGuard({ ...options, access })
   const { databases, embedded, databaseUrl, lost } = await openDatabases(options, undo)
-  const keys = loadEncryptionKeys(options)
+  const keys = await settleEncryptionKeys(options, databases)
+  options.signal?.throwIfAborted()
   const shards = createShards(databases)
   const protection = await guard.protect(shards.cluster, log)
   const settings = options.wakeUps ?? readWakeUpSettings({})
   const wakeUps = await openWakeUps({ settings, embedded, databaseUrl, log }, undo)
   const metrics = options.metrics ? createMetrics() : undefined
+  const cachedBytes = (options.stateCacheMb ?? defaultStateCacheMb()) * 1024 * 1024
   const core = createCore({
     ...wakeUps.coreOptions,
     shards,
     sealer: createRotatingSealer(keys.key, keys.previous),
-    playbooks: createPlaybooks(shards.cluster),
+    // Playbooks are shared by executions: a fraction is plenty.
+    playbooks: createPlaybooks(shards.cluster, cachedBytes / 4),
     dispatcher: wakeUps.dispatcher,
     nextId: createSnowflake({ machineId: await machineOf(options, shards.cluster, undo), now: Date.now }),
     now: () => new Date(),
     log,
     leaseSeconds: options.leaseSeconds,
+    cachedBytes,
     ...(metrics ? { instruments: metrics.instruments } : {}),
   })
   undo.push({ what: 'events being written', run: () => core.idle() })
   wakeUps.attach(core)
   const leases = createLeases(core)
   const isNew = await isEmptyCatalog(shards.cluster)
+  options.signal?.throwIfAborted()
   // An embedded database has one process on it: whoever held leases in a former one is gone.
   if (embedded) for (const database of databases) await expireLeasesOf(database, LOCAL_WORKER_PREFIX)
   startServices(core, undo, access)

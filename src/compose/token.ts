@@ -24,6 +24,7 @@ import type { CommandContext } from './command-context.ts'
 import { findServer } from './connect.ts'
 import { openDatabases } from './databases.ts'
 import { createLog } from './log.ts'
+import { refuseMissingData, refuseMissingDirectory } from './missing-data.ts'
 import type { Settings } from './settings.ts'
 import { readSettings } from './settings.ts'
 import type { Undo } from './undo.ts'
@@ -36,6 +37,8 @@ export const token = async (flags: TokenFlags & ConnectFlags, context: CommandCo
   const where = { server: flags.server ?? null, dataDir: flags.dataDir ?? null, token: flags.token ?? null }
   const server = isServerNamed || settings.databaseUrls.length === 0 ? await findServer(where, context) : null
   if (server) return runToken(flags, createRemoteTokens(server.client.url, server.access), terminal)
+  if (flags.verb === 'create') refuseMissingDirectory(settings)
+  else refuseMissingData(settings)
   return onDatabase(settings, context, (tokens) => runToken(flags, tokens, terminal))
 }
 

@@ -4,7 +4,7 @@
  * 1. The ready line is printed when requests are served, not before.
  * 2. A start that fails leaves nothing running.
  * 3. What can be known to be in the way is said before anything is started.
- * 4. A stop that was asked for while things start takes effect as soon as they have.
+ * 4. A stop that was asked for while things start takes effect at the next step of it; nothing is said to be ready then.
  */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,6 +16,7 @@ import { createClient } from '../client/client.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { parseShardList } from '../store/shards.ts'
 import type { CommandContext } from './command-context.ts'
+import { refuseForeignAddresses } from './database-url.ts'
 import { commandName, showExamples } from './examples.ts'
 import { reachableUrl, refuseOpenHost } from './host.ts'
 import { refuseTakenAddress } from './listen.ts'
@@ -36,6 +37,7 @@ export const up = async (flags: ServerFlags, context: CommandContext): Promise<n
   const isFresh = !existsSync(join(settings.dataDir, 'postgres'))
   refuseOpenHost(settings, settings.databaseUrls.length === 0 && isFresh ? false : null)
   refuseSecondServer(settings)
+  refuseForeignAddresses(settings.databaseUrls)
   await refuseTakenAddress(settings.host, settings.port)
   const { dataDir, databaseUrls } = settings
   const interrupts = listenForInterrupts(context.exit)
@@ -43,11 +45,17 @@ export const up = async (flags: ServerFlags, context: CommandContext): Promise<n
   terminal.out(`${terminal.style.bold('NoETL')} ${version}`)
   terminal.out(startingLine({ dataDir, isFresh, databaseCount: databaseUrls.length }))
   const log = createLog(settings.logLevel, terminal)
-  const stack = await startStack({ ...settings, version, log, toolEnv: toolEnvironment(env) })
   try {
-    await serve(stack, settings, context, interrupts)
+    const { signal } = interrupts
+    const stack = await startStack({ ...settings, version, log, signal, toolEnv: toolEnvironment(env) })
+    try {
+      if (!signal.aborted) await serve(stack, settings, context, interrupts)
+    } finally {
+      await stopStack(stack, terminal)
+    }
+  } catch (error) {
+    if (error !== interrupts.signal.reason) throw error
   } finally {
-    await stopStack(stack, terminal)
     interrupts.release()
   }
   terminal.out('Stopped')

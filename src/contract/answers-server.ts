@@ -2,6 +2,12 @@
 import { z } from 'zod'
 import { anyValue, count, instant, integerId, textId } from './answer-parts.ts'
 
+export const RootAnswer = z.object({
+  name: z.literal('noetl'),
+  version: z.string(),
+  links: z.object({ docs: z.string(), openapi: z.string(), health: z.string() }),
+})
+
 export const AliveAnswer = z.object({ status: z.literal('ok') })
 
 export const HealthAnswer = z.object({

@@ -59,6 +59,9 @@ const diffRun = z.object({
 
 export const DiffAnswer = z.object({
   same: z.boolean(),
+  same_definition: z
+    .boolean()
+    .meta({ description: 'Both ran the same definition, whatever the numbers of their versions' }),
   a: diffSide,
   b: diffSide,
   first_difference: z
@@ -288,12 +291,19 @@ export const DoctorAnswer = z.object({
   checked: count,
   events: count,
   snapshots: count,
+  timers: count,
+  results: count,
+  /** Timers that have nothing left to tell; each goes away at its hour. */
+  idle_timers: count,
+  /** Stored results of executions that are over that no event refers to. */
+  unreferenced_results: count,
+  unreferenced_bytes: count,
   /** To be given as `after` for the next page; null when everything was looked at. */
   next: textId.nullable(),
   differences: z.array(
     z.object({
       execution_id: textId,
-      kind: z.enum(['row', 'commands', 'snapshot', 'log', 'no_cause']),
+      kind: z.enum(['row', 'commands', 'snapshot', 'log', 'no_cause', 'timer', 'result']),
       message: z.string(),
       stored: anyValue,
       folded: anyValue,

@@ -31,23 +31,36 @@ export const OutputRequest = body({
 
 /** `<transaction>-<command>-<attempt>-<part>`: where a reader stands. */
 const CURSOR = /^\d{1,20}-\d{1,19}-\d{1,9}-\d{1,9}$/
+const LAST_TRANSACTION = 2n ** 64n - 1n
+const LAST_COMMAND = 2n ** 63n - 1n
+
+export const isOutputCursor = (text: string): boolean => {
+  if (!CURSOR.test(text)) return false
+  const [transaction = '', command = ''] = text.split('-')
+  return BigInt(transaction) <= LAST_TRANSACTION && BigInt(command) <= LAST_COMMAND
+}
+
+const NO_CURSOR = 'is not a cursor of this list'
+const MAX_ATTEMPT = 2 ** 31 - 1
 
 const Filter = {
   step: queryText,
   command_id: queryText,
-  attempt: z.coerce.number().int().min(1).optional(),
+  attempt: z.coerce.number().int().min(1).max(MAX_ATTEMPT).optional(),
   stream: z.enum(OUTPUT_STREAMS).optional(),
 }
 
 export const LogsQuery = z.object({
   ...Filter,
-  after: z.string().regex(CURSOR, { error: 'is not a cursor of this list' }).optional(),
+  after: z
+    .string()
+    .regex(CURSOR, { error: NO_CURSOR, abort: true })
+    .refine(isOutputCursor, { error: NO_CURSOR })
+    .optional(),
   limit: z.coerce.number().int().min(1).max(5000).default(1000),
 })
 
 export const LogsStreamQuery = z.object(Filter)
-
-export const isOutputCursor = (text: string): boolean => CURSOR.test(text)
 
 export const OutputAnswer = z.object({ status: z.literal('ok'), stored: z.number().int() })
 

@@ -102,7 +102,7 @@ const LeaseToken = z.union([z.string(), z.number()]).transform(String)
 
 export const HeartbeatRequest = body({ worker_id: z.string().min(1), lease_token: LeaseToken })
 
-export const LeaseListRequest = body({
+const leaseList = {
   worker_id: z.string().min(1),
   leases: z
     .array(
@@ -113,4 +113,17 @@ export const LeaseListRequest = body({
       }),
     )
     .max(10_000),
+}
+
+export const LeaseListRequest = body(leaseList)
+
+export const HeartbeatListRequest = body({
+  ...leaseList,
+  wait_ms: z
+    .number()
+    .int()
+    .min(0)
+    .max(60_000)
+    .default(0)
+    .meta({ description: 'How long the answer may wait for one of the commands to be cancelled' }),
 })

@@ -155,10 +155,15 @@ export interface ControlPlane {
 
   report(report: CommandReport): Promise<'ok' | 'lost'>
 
-  /** Extends the leases; answers one status per lease, in the same order. */
+  /**
+   * Extends the leases; answers one status per lease, in the same order. With `waitMs` the answer may be held back that
+   * long for one of the commands to be cancelled. An aborted signal ends the wait; the call may then fail.
+   */
   heartbeat(request: {
     readonly workerId: string
     readonly leases: readonly LeaseKey[]
+    readonly waitMs?: number
+    readonly signal?: CancelSignal
   }): Promise<readonly HeartbeatStatus[]>
 
   /** Starts a playbook on behalf of a tool call; repeating the call starts nothing new. */

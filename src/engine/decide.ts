@@ -3,8 +3,9 @@
  * input, same environment, same events.
  */
 import { EVENT } from '../contract/event.ts'
+import { cancelExecution } from './cancel.ts'
 import { endWith } from './finish.ts'
-import type { CancelInput, FinalizeInput, Input, Reply } from './input.ts'
+import type { FinalizeInput, Input, Reply } from './input.ts'
 import { accepted, refused } from './input.ts'
 import { claimCommand, releaseCommand } from './lease.ts'
 import { reopenExecution } from './reopen.ts'
@@ -58,19 +59,6 @@ const decideInput = (session: Session, input: Input): Reply => {
     default:
       return unreachable(input)
   }
-}
-
-const cancelExecution = (session: Session, { reason }: CancelInput): Reply => {
-  const { state } = session
-  if (isTerminal(state)) return refused('invalid', `Cannot cancel execution in ${state.status} state`)
-  const eventId = endWith(session, {
-    eventType: EVENT.cancelled,
-    nodeName: 'playbook',
-    status: 'CANCELLED',
-    meta: { emitted_by: 'control_plane', ...(reason === null ? {} : { reason }) },
-    error: reason,
-  })
-  return accepted(eventId)
 }
 
 const finalizeExecution = (session: Session, { status, error }: FinalizeInput): Reply => {

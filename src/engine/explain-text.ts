@@ -12,12 +12,12 @@ export const explanationText = (explanation: Explanation): string =>
     ...explanation.arcs.map(arcLine),
     ...explanation.upstreams.map(
       ({ step, state, error }) =>
-        `  ${step} has an arc here; it ${UPSTREAM_WORDS[state] ?? state}${error === null ? '' : `: ${error}`}`,
+        `  ${step}, which leads here, ${UPSTREAM_WORDS[state] ?? state}${error === null ? '' : `: ${error}`}`,
     ),
     ...joinLines(explanation),
-    ...explanation.guards.map((guard) => `  its own condition (${guard.kind}) ${conditionText(guard)}`),
+    ...explanation.guards.map((guard) => `  its own ${guard.kind} ${conditionText(guard)}`),
     ...explanation.failedUpstreams.map(
-      ({ step, error }) => `  ${step} failed and nothing handled that: ${error}`,
+      ({ step, error }) => `  ${step} failed, and nothing handled the failure: ${error}`,
     ),
     ...explanation.waits.map(waitLine),
   ].join('\n')
@@ -27,10 +27,10 @@ const HEADLINES: Readonly<Record<Verdict, string>> = {
   failed: 'ran and failed',
   running: 'is running',
   waits: 'waits to be started',
-  bypassed: 'was bypassed: its own condition said no',
-  skipped: 'was skipped: no arc leads to it any more',
+  bypassed: 'was bypassed: its own condition was false',
+  skipped: 'was skipped: no path leads to it any more',
   blocked: 'does not run: a step before it failed',
-  kept: 'was kept from the execution that this one was forked from',
+  kept: 'did not run here: its result was kept from the execution that this one reruns',
   stopped: 'was stopped by the end of the execution',
   not_reached: 'has not been reached',
 }
@@ -44,32 +44,39 @@ const headline = ({ step, run, verdict, error, handled }: Explanation): string =
 const BROUGHT: Readonly<Record<NonNullable<Explanation['broughtBy']>, string>> = {
   entry: 'it is the entry step',
   reopened: 'it was run again by a retry',
-  seeded: 'the fork goes on with it',
+  seeded: 'the rerun began here',
 }
 
 const causeLines = ({ broughtBy, verdict }: Explanation): readonly string[] =>
   broughtBy === null || verdict === 'kept' ? [] : [`  ${BROUGHT[broughtBy]}`]
 
+/** What follows on its own, where no condition was judged. */
 const REASONS: Readonly<Record<ArcReason, string>> = {
   unconditional: 'it has no condition',
-  condition_true: 'its condition held',
-  condition_false: 'its condition did not hold',
+  condition_true: 'its condition was true',
+  condition_false: 'its condition was false',
   condition_failed: 'its condition could not be evaluated',
-  earlier_arc_fired: 'an arc before it fired and the router takes one only',
-  failure_not_read: 'the step failed, and only an arc whose condition asks how it came out leads on',
+  earlier_arc_fired: 'an arc before it fired, and only the first one is taken',
+  failure_not_read: 'the step failed, and then only arcs whose condition reads the outcome are followed',
 }
 
 const arcLine = (arc: ArcSeen): string => {
   const which = arc.fromRun > 1 ? ` (run ${arc.fromRun})` : ''
   const verb = arc.fired ? 'fired' : 'did not fire'
-  const condition = arc.when === null ? '' : ` ${conditionText(arc)}`
-  return `  the arc from ${arc.from}${which} ${verb}: ${REASONS[arc.reason]}${condition}`
+  const reason =
+    JUDGED.has(arc.reason) && arc.when !== null ? `its condition ${conditionText(arc)}` : REASONS[arc.reason]
+  return `  the arc from ${arc.from}${which} ${verb}: ${reason}`
 }
 
+/** Reasons that are what the condition made of its values. */
+const JUDGED: ReadonlySet<ArcReason> = new Set(['condition_true', 'condition_false', 'condition_failed'])
+
+/** Such as `{{ a > 1 }} was false (a = 0)`. */
 const conditionText = ({ when, holds, values, problem }: Judged): string => {
   const saw = Object.entries(values).map(([path, value]) => `${path} = ${valueText(value)}`)
-  const verdict = holds === null ? '' : ` was ${holds}`
-  return `[${(when ?? 'literal').trim()}]${verdict}${problem === null ? '' : `: ${problem}`}${saw.length === 0 ? '' : `, with ${saw.join(', ')}`}`
+  const verdict = holds === null ? 'could not be evaluated' : `was ${holds}`
+  const condition = when === null ? '' : `${when.trim()} `
+  return `${condition}${verdict}${saw.length === 0 ? '' : ` (${saw.join(', ')})`}${problem === null ? '' : `: ${problem}`}`
 }
 
 const valueText = (value: Json): string => {
@@ -91,12 +98,12 @@ const UPSTREAM_WORDS: Readonly<Record<string, string>> = {
 
 const joinLines = ({ join: { arrived, missing } }: Explanation): readonly string[] => [
   ...(arrived.length > 1 || (arrived.length > 0 && missing.length > 0)
-    ? [`  it joins; arrived: ${arrived.join(', ')}`]
+    ? [`  branches that arrived: ${arrived.join(', ')}`]
     : []),
   ...missing.map(({ from, because }) =>
     because.includes(from)
-      ? `  ${from} may still come: it is not over`
-      : `  ${from} may still come: ${because.join(', ')} can lead there`,
+      ? `  ${from} may still arrive: it is not over`
+      : `  ${from} may still arrive: ${because.join(', ')} can lead there`,
   ),
 ]
 

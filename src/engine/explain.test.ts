@@ -67,7 +67,7 @@ describe('a step that ran', () => {
       ],
     })
     expect(found && explanationText(found)).toBe(
-      'high ran and completed\n  the arc from start fired: its condition held [{{ output.score > 10 and ctx.seen > 10 }}] was true, with output.score = 12, ctx.seen = 12',
+      'high ran and completed\n  the arc from start fired: its condition {{ output.score > 10 and ctx.seen > 10 }} was true (output.score = 12, ctx.seen = 12)',
     )
   })
 
@@ -121,7 +121,7 @@ describe('a step that did not run', () => {
       ],
     })
     expect(text(branch, [started(), completed('start', { score: 12 })], 'low')).toContain(
-      'the arc from start did not fire: an arc before it fired and the router takes one only',
+      'the arc from start did not fire: an arc before it fired, and only the first one is taken',
     )
   })
 
@@ -130,7 +130,7 @@ describe('a step that did not run', () => {
   - {step: start, ${NOOP}, next: b}
   - {step: b, when: '{{ start.ok }}', ${NOOP}}`)
     expect(text(guarded, [started(), completed('start', { ok: false })], 'b')).toBe(
-      'b was bypassed: its own condition said no\n  the arc from start fired: it has no condition\n  its own condition (when) [{{ start.ok }}] was false, with start.ok = false',
+      'b was bypassed: its own condition was false\n  the arc from start fired: it has no condition\n  its own when {{ start.ok }} was false (start.ok = false)',
     )
   })
 
@@ -149,7 +149,7 @@ describe('a step that did not run', () => {
 
   it('that nothing has led to yet says how its upstreams stand', () => {
     expect(text(branch, [started()], 'later')).toBe(
-      'later has not been reached\n  low has an arc here; it has not been reached',
+      'later has not been reached\n  low, which leads here, has not been reached',
     )
   })
 
@@ -172,7 +172,7 @@ describe('a step that waits (3)', () => {
       verdict: 'waits',
       join: { arrived: ['a'], missing: [{ from: 'c', because: ['b'] }] },
     })
-    expect(text(join, past, 'join')).toContain('c may still come: b can lead there')
+    expect(text(join, past, 'join')).toContain('c may still arrive: b can lead there')
   })
 })
 
@@ -205,10 +205,10 @@ describe('a loop that goes on', () => {
     const seed = seedOf(fold.finish())
     const forked = started({}, { seed, origin: { executionId: '1', eventId: null, position: 0 } })
     expect(text(each, [forked, completed('each#1', 2)], 'each')).toBe(
-      'each (run 2) ran and completed\n  the fork goes on with it',
+      'each (run 2) ran and completed\n  the rerun began here',
     )
     expect(text(each, [forked], 'start')).toBe(
-      'start was kept from the execution that this one was forked from',
+      'start did not run here: its result was kept from the execution that this one reruns',
     )
   })
 })
@@ -218,7 +218,7 @@ describe('a step that the end of the execution stopped', () => {
     const past = [started(), cancelled()]
     expect(text(branch, past, 'start')).toContain('start was stopped by the end of the execution')
     expect(text(branch, past, 'high')).toBe(
-      'high has not been reached\n  start has an arc here; it was stopped by the end of the execution',
+      'high has not been reached\n  start, which leads here, was stopped by the end of the execution',
     )
   })
 })

@@ -120,6 +120,11 @@ export interface ReopenInput {
 export interface CancelInput {
   readonly type: 'cancel'
   readonly reason: string | null
+  /**
+   * True: everything below shall be cancelled, too, and a timer says so until it is. False: what is below is spared. Without it
+   * whoever tells this one sees to the others.
+   */
+  readonly cascade?: boolean
 }
 
 export interface FinalizeInput {

@@ -46,11 +46,16 @@ export interface CommandChange {
   readonly workerId?: string
 }
 
+/**
+ * `child_ended`: tell the parent. `command_timeout`: tell this execution. `cancel_children`: cancel what is below this
+ * execution. `follow_parent`: cancel this execution should its parent have been cancelled while it was started.
+ */
+export type TimerKind = 'child_ended' | 'command_timeout' | 'cancel_children' | 'follow_parent'
+
 /** Something to be told later, to this execution or because of it. Stored with the events that ask for it. */
 export interface NewTimer {
   readonly timerId: string
-  /** `child_ended`: tell the parent. `command_timeout`: tell this execution. */
-  readonly kind: 'child_ended' | 'command_timeout'
+  readonly kind: TimerKind
   readonly delayMs: number
   readonly payload: JsonObject
 }

@@ -5,6 +5,7 @@ import { renderValue } from '../template/render.ts'
 import type { Scope, View } from '../template/scope.ts'
 import { VIEW } from '../template/scope.ts'
 import { advance, resume } from './advance.ts'
+import { lookAfterParent } from './cancel.ts'
 import { renderIn } from './collection.ts'
 import { emitSeed } from './fork.ts'
 import type { Reply, StartInput } from './input.ts'
@@ -16,6 +17,12 @@ import { writeFromOutside } from './variables.ts'
 
 /** A refused start leaves a state that must be thrown away; nothing of it may be written. */
 export const startExecution = (session: Session, input: StartInput): Reply => {
+  const reply = begin(session, input)
+  if (reply.ok) lookAfterParent(session)
+  return reply
+}
+
+const begin = (session: Session, input: StartInput): Reply => {
   const { state, environment, graph } = session
   if (state.status !== null) return refused('conflict', `Execution ${state.executionId} has already started`)
   const workload = effectiveWorkload(session, input)

@@ -19,14 +19,30 @@ test('setting again makes young again and keeps the size', () => {
   expect([lru.get('a'), lru.get('b'), lru.size]).toEqual([10, undefined, 2])
 })
 
-test('what may not be forgotten stays, however many there are', () => {
-  const busy = new Set([1, 2, 3])
-  const lru = createLru<string, number>(1, (value) => !busy.has(value))
-  for (const value of [1, 2, 3, 4]) lru.set(String(value), value)
-  expect([1, 2, 3].map((value) => lru.get(String(value)))).toEqual([1, 2, 3])
-  busy.clear()
-  lru.set('5', 5)
-  expect([lru.size, lru.get('5')]).toEqual([1, 5])
+test('forgets as many as are too heavy together, and never the newest', () => {
+  const lru = createLru<string, number>(100, { limit: 10, of: (value) => value })
+  lru.set('a', 4)
+  lru.set('b', 4)
+  lru.set('c', 2)
+  expect([lru.get('a'), lru.size]).toEqual([4, 3])
+  lru.set('d', 5)
+  expect([lru.get('a'), lru.get('b'), lru.get('c'), lru.get('d')]).toEqual([4, undefined, undefined, 5])
+  lru.set('e', 50)
+  expect([lru.size, lru.get('e')]).toEqual([1, 50])
+  lru.set('f', 1)
+  expect([lru.size, lru.get('f')]).toEqual([1, 1])
+})
+
+test('what was set again or deleted weighs no more', () => {
+  const lru = createLru<string, number>(100, { limit: 10, of: (value) => value })
+  lru.set('a', 9)
+  lru.set('a', 3)
+  lru.set('b', 7)
+  expect(lru.size).toBe(2)
+  lru.delete('b')
+  lru.delete('b')
+  lru.set('c', 7)
+  expect([lru.get('a'), lru.get('c')]).toEqual([3, 7])
 })
 
 test('deleting forgets', () => {

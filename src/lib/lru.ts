@@ -1,19 +1,27 @@
-/** A map that forgets what was not used for the longest time. */
+/** A map that forgets what was not used for the longest time, bounded by number and, on request, by weight. */
 export interface Lru<K, V> {
   get(key: K): V | undefined
+  /** The newest stays, whatever it weighs. */
   set(key: K, value: V): void
   delete(key: K): void
   readonly size: number
 }
 
-export const createLru = <K, V>(limit: number, mayForget: (value: V) => boolean = () => true): Lru<K, V> => {
+export interface Weighing<V> {
+  /** What all may weigh together. */
+  readonly limit: number
+  /** What one weighs; always the same. */
+  of(value: V): number
+}
+
+export const createLru = <K, V>(limit: number, weighing?: Weighing<V>): Lru<K, V> => {
   const entries = new Map<K, V>()
-  const shrink = (): void => {
-    for (const [key, value] of entries) {
-      if (entries.size <= limit) return
-      if (mayForget(value)) entries.delete(key)
-    }
+  let weight = 0
+  const drop = (key: K): void => {
+    const value = entries.get(key)
+    if (value !== undefined && entries.delete(key)) weight -= weighing?.of(value) ?? 0
   }
+  const isOver = (): boolean => entries.size > limit || (weighing !== undefined && weight > weighing.limit)
   return {
     get: (key) => {
       const value = entries.get(key)
@@ -24,11 +32,15 @@ export const createLru = <K, V>(limit: number, mayForget: (value: V) => boolean 
       return value
     },
     set: (key, value) => {
-      entries.delete(key)
+      drop(key)
       entries.set(key, value)
-      if (entries.size > limit) shrink()
+      weight += weighing?.of(value) ?? 0
+      for (const oldest of entries.keys()) {
+        if (!isOver() || oldest === key) return
+        drop(oldest)
+      }
     },
-    delete: (key) => void entries.delete(key),
+    delete: drop,
     get size() {
       return entries.size
     },

@@ -92,7 +92,7 @@ describe('names of things', () => {
     const text = workflow(
       '- step: start\n  next: a\n- step: a\n  next: start\n- step: lost\n  next: far\n- step: far',
     )
-    expect(codes(text, 'warning')).toEqual(['unreachable-step', 'unreachable-step'])
+    expect(codes(text, 'warning')).toEqual(['unreachable-step', 'unreachable-step', 'endless-cycle'])
     expect(find(text, 'unreachable-step')).toMatchObject({
       line: 9,
       message: expect.stringContaining("Step 'lost'"),

@@ -8,6 +8,7 @@
 import { createReport } from './report.ts'
 import type { Report } from './report.ts'
 import type { ReadContext } from './context.ts'
+import { endlessCycles } from './cycles.ts'
 import { readExecutor } from './executor.ts'
 import { checkKeychain } from './keychain-check.ts'
 import { readKeychain, readMetadata, readVersions, readWorkload } from './header.ts'
@@ -184,5 +185,25 @@ const advise = (
     const message = `nothing leads to it from '${playbook.entry}'; add an arc, or remove the step`
     context.report.warn('unreachable-step', at, message)
   }
+  if (isSound) warnEndlessCycles(elements, playbook, context)
   warnUnknownNames(context)
+}
+
+const MOST_NAMES = 8
+
+const warnEndlessCycles = (
+  elements: readonly Element[],
+  playbook: Playbook,
+  { report }: ReadContext,
+): void => {
+  const fields = new Map(elements.map(({ name, field }) => [name, field]))
+  for (const cycle of endlessCycles(playbook)) {
+    const field = fields.get(cycle[0] ?? null)
+    if (field === undefined) continue
+    const shown = cycle.length > MOST_NAMES ? [...cycle.slice(0, MOST_NAMES), '…'] : cycle
+    const message =
+      `no arc leads out of the cycle ${[...shown, cycle[0]].join(' → ')}, so it goes round until the limit of step runs fails it; ` +
+      "put a 'when' on one of its arcs, or add an arc to a step outside"
+    report.warn('endless-cycle', child(field, 'step') ?? field, message)
+  }
 }

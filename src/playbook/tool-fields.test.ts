@@ -63,7 +63,7 @@ describe('a kind that our workers do not run, and a field that is missing (rule 
       /kind 'snowflake' is not part of this worker: it needs .*http/,
     )
     expect(find(tool('kind: http'), 'missing-field').message).toBe(
-      "Step 'start': a http tool needs url; for example url: https://example.com/items/{{ workload.id }}",
+      "Step 'start': an http tool needs url; for example url: https://example.com/items/{{ workload.id }}",
     )
   })
 

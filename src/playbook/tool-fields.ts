@@ -7,7 +7,7 @@
  * 3. A field that is missing, and a kind that our workers do not run, are warnings.
  */
 import { declarationOf, unavailableText } from '../contract/tools/all.ts'
-import { missingFields, wrongValue } from '../contract/tools/check-fields.ts'
+import { missingFields, toolNoun, wrongValue } from '../contract/tools/check-fields.ts'
 import { COMMON_FIELDS, fieldNamed, knownNames } from '../contract/tools/tool-declaration.ts'
 import type { ToolDeclaration } from '../contract/tools/tool-declaration.ts'
 import { hasTemplateSyntax } from '../template/template.ts'
@@ -34,13 +34,16 @@ export const checkToolFields = (
     if (consumed.has(key)) continue
     checkValue(key, field, declaration, context)
     if (declaration.open === true || known.includes(key)) continue
-    const message = `a ${kind} tool has no field '${key}'.${didYouMean(key, known)}`
+    const message = `${toolNoun(kind)} has no field '${key}'.${didYouMean(key, known)}`
     context.report.warn('unknown-field', keyAt(tool, key), message)
   }
   if (unavailable !== null) return
   const missing = missingFields(declaration, (name) => isWritten(tool, name))
-  for (const message of missing) context.report.warn('missing-field', at, message)
+  for (const message of missing) context.report.warn('missing-field', at, afterOwner(message))
 }
+
+/** Tools say what they miss in whole sentences; here the step stands before it. */
+const afterOwner = (message: string): string => message.slice(0, 1).toLowerCase() + message.slice(1)
 
 const checkValue = (key: string, field: Field, { fields }: ToolDeclaration, context: ReadContext): void => {
   const declared = fieldNamed(fields, key) ?? fieldNamed(COMMON_FIELDS, key)

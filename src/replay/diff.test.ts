@@ -112,6 +112,16 @@ describe('two executions', () => {
     })
   })
 
+  it('of versions that say the same are told apart by what they did alone (1)', () => {
+    const [a, b] = [logOf({ runs: chain }), logOf({ id: '200', version: 2, runs: chain })]
+    expect(diffLogs(a, b, Date.parse, true)).toMatchObject({ same: true, sameDefinition: true, first: null })
+    expect(diffLogs(a, b, Date.parse, false)).toMatchObject({ same: false, sameDefinition: false })
+    expect(diffLogs(a, { ...b, path: 'q' }, Date.parse, true).first?.aspect).toBe('definition')
+    expect(diffLogs(a, { ...b, version: 1 }, Date.parse, false).first?.text).toBe(
+      'two definitions of p version 1',
+    )
+  })
+
   it.each<[string, readonly Run[], object]>([
     [
       'input',

@@ -2,7 +2,8 @@
  * Two executions beside each other.
  *
  * 1. The first difference is the one that an explanation starts with: definition, then inputs, then the step runs in
- *    the order in which the first execution entered them, then the end.
+ *    the order in which the first execution entered them, then the end. Versions of a playbook that say the same are no
+ *    difference; who can read the definitions tells whether they do.
  * 2. Step runs belong together by the name of the step and the number of its run. The order of parallel branches is no
  *    difference.
  * 3. Timings are told, and are no difference either. A result that was kept from an origin is the result, and runs before
@@ -52,6 +53,8 @@ export interface SideFacts {
 
 export interface Diff {
   readonly same: boolean
+  /** The same playbook in the same words, whatever the numbers of the versions. */
+  readonly sameDefinition: boolean
   readonly a: SideFacts
   readonly b: SideFacts
   readonly first: {
@@ -67,16 +70,23 @@ export interface Diff {
   readonly result: readonly Change[]
 }
 
-/** `parseInstant` reads an ISO text as milliseconds. */
-export const diffLogs = (a: LogSummary, b: LogSummary, parseInstant: (iso: string) => number): Diff => {
+/** `parseInstant` reads an ISO text as milliseconds. Without knowing the definitions, their versions stand for them. */
+export const diffLogs = (
+  a: LogSummary,
+  b: LogSummary,
+  parseInstant: (iso: string) => number,
+  sameDefinition = a.version === b.version,
+): Diff => {
   const elapsed: Elapsed = (from, to) =>
     from === null || to === null ? null : parseInstant(to) - parseInstant(from)
   const workload = changesOf(a.workload, b.workload)
   const result = changesOf(a.result, b.result)
   const steps = stepDiffs(runsBeside(a, b), runsBeside(b, a), elapsed)
-  const first = firstDifference(a, b, { workload, result, steps })
+  const isSameDefinition = a.path === b.path && sameDefinition
+  const first = firstDifference(a, b, { isSameDefinition, workload, result, steps })
   return {
     same: first === null,
+    sameDefinition: isSameDefinition,
     a: sideOf(a, elapsed),
     b: sideOf(b, elapsed),
     first,
@@ -160,15 +170,16 @@ const sideOf = (log: LogSummary, elapsed: Elapsed): SideFacts => ({
 type Elapsed = (from: string | null, to: string | null) => number | null
 
 interface Found {
+  readonly isSameDefinition: boolean
   readonly workload: readonly Change[]
   readonly result: readonly Change[]
   readonly steps: readonly StepDiff[]
 }
 
-const firstDifference = (a: LogSummary, b: LogSummary, { workload, result, steps }: Found): Diff['first'] => {
+const firstDifference = (a: LogSummary, b: LogSummary, found: Found): Diff['first'] => {
+  const { isSameDefinition, workload, result, steps } = found
   const whole = (aspect: Aspect, text: string): Diff['first'] => ({ aspect, step: null, run: null, text })
-  if (a.path !== b.path || a.version !== b.version)
-    return whole('definition', `${a.path} version ${a.version} and ${b.path} version ${b.version}`)
+  if (!isSameDefinition) return whole('definition', definitionText(a, b))
   const [change] = workload
   if (change) return whole('workload', `workload.${changeText(change)}`)
   const step = steps.find(({ differs }) => differs.length > 0)
@@ -178,6 +189,12 @@ const firstDifference = (a: LogSummary, b: LogSummary, { workload, result, steps
   const [last] = result
   return last ? whole('result', `result ${changeText(last)}`) : null
 }
+
+/** What came from elsewhere may have the number of a version here and say something else. */
+const definitionText = (a: LogSummary, b: LogSummary): string =>
+  a.path === b.path && a.version === b.version
+    ? `two definitions of ${a.path} version ${a.version}`
+    : `${a.path} version ${a.version} and ${b.path} version ${b.version}`
 
 const because = (error: string | null): string => (error === null ? '' : ` (${error})`)
 

@@ -45,6 +45,7 @@ import { metricsRoutes } from './routes/metrics.ts'
 import { replayRoutes } from './routes/replay.ts'
 import { rerunRoutes } from './routes/rerun.ts'
 import { resultRoutes } from './routes/results.ts'
+import { rootRoutes } from './routes/root.ts'
 import { streamRoutes } from './routes/stream.ts'
 import { subscriptionRoutes } from './routes/subscriptions.ts'
 import { systemRoutes } from './routes/system.ts'
@@ -85,6 +86,7 @@ export interface ServerTls {
 }
 
 const ROUTE_GROUPS = [
+  rootRoutes,
   healthRoutes,
   metricsRoutes,
   apiDocumentRoutes,

@@ -19,6 +19,8 @@ export interface Changes {
   tell(executionId: string, position: number): void
   /** True while everything is told; false: others may change executions unheard, so look now and then. */
   hearsOthers(): boolean
+  /** How many watch now. */
+  watching(): number
 }
 
 const known = new WeakMap<Core, Changes>()
@@ -65,5 +67,6 @@ const createChanges = (core: Core): Changes => {
     },
     tell,
     hearsOthers: () => core.dispatcher.hearsOthers(),
+    watching: () => [...byExecution.values()].reduce((sum, { size }) => sum + size, all.size),
   }
 }

@@ -12,7 +12,7 @@ import { isObject } from '../contract/json.ts'
 import { parseId } from '../contract/ids.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { toolTrace } from '../contract/trace.ts'
-import { cancelWithParent } from './cancel.ts'
+import { followParent } from './cancel.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
 import { checkDepth, defaultPool } from './execute.ts'
@@ -41,7 +41,7 @@ export const createChildren = (core: Core) => ({
     })
     // Started before, by a holder of this command that was lost.
     if (!reply.ok && reply.problem.code !== 'conflict') throw toError(reply.problem)
-    await cancelWithParent(core, command.eventId, command.executionId)
+    await followParent(core, command.eventId, command.executionId)
     if (waits !== null) return { waitMs: waits }
     return { data: { status: 'started', execution_id: command.eventId, path: playbook.path, async: true } }
   },

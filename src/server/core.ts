@@ -6,15 +6,16 @@ import { randomUUID } from 'node:crypto'
 import { ProblemError } from '../contract/problem.ts'
 import type { EventRecord } from '../contract/event.ts'
 import type { Dispatcher } from '../dispatch/dispatcher.ts'
+import type { Graph } from '../engine/graph.ts'
 import type { Input, Reply, StartInput } from '../engine/input.ts'
 import type { Environment, Limits } from '../engine/session.ts'
 import { DEFAULT_LIMITS } from '../engine/session.ts'
 import type { State } from '../engine/state.ts'
-import { createLru } from '../lib/lru.ts'
 import type { Sealer } from '../lib/sealer.ts'
 import type { NextId } from '../lib/snowflake.ts'
 import type { Mirror } from '../store/append-mirror.ts'
 import { createAppender } from '../store/appender.ts'
+import { findWritten } from '../store/event-batches.ts'
 import { hasEvent } from '../store/events.ts'
 import { readVersion } from '../store/executions.ts'
 import type { Shards } from '../store/shards.ts'
@@ -28,8 +29,10 @@ import type { LargeResults } from './large-results.ts'
 import { createLargeResults } from './large-results.ts'
 import type { Answer, Mailbox, MailboxDeps } from './mailbox.ts'
 import { createMailbox } from './mailbox.ts'
+import { createMailboxes } from './mailboxes.ts'
 import type { Playbooks, RegisteredPlaybook } from './playbooks.ts'
 import { loadLiveState, saveSnapshot } from './state-loader.ts'
+import { createWholeRepeats } from './whole-repeats.ts'
 
 export interface CoreOptions {
   readonly shards: Shards
@@ -42,6 +45,8 @@ export interface CoreOptions {
   readonly limits?: Partial<Limits>
   /** Executions whose state is kept in memory. */
   readonly cachedExecutions?: number
+  /** What these states may take of the memory together, about. */
+  readonly cachedBytes?: number
   /** Seconds a lease lasts without a heartbeat. */
   readonly leaseSeconds?: number
   /** Bytes of results stored apart that are kept in memory. */
@@ -83,19 +88,25 @@ export interface Core {
   tell(executionId: string, input: Input): Promise<Told>
   /** Like `tell`, but a refusal is thrown as a ProblemError. */
   demand(executionId: string, input: Input): Promise<Told>
-  /** Several inputs, accepted together or not at all. */
-  demandAll(executionId: string, inputs: readonly Input[]): Promise<Answer>
+  /**
+   * Several inputs, accepted together or not at all. `givenIds` are ids that reports among them were given for this very
+   * purpose: once one of these is in the log, all of those reports count as known.
+   */
+  demandAll(executionId: string, inputs: readonly Input[], givenIds?: readonly string[]): Promise<Answer>
   attachWorker(slots: LocalSlots | null): void
   onCommit(listener: CommitListener): () => void
   /** Version conflicts so far: other servers working on the same executions. */
   conflicts(): number
   /** Executions whose state is in memory now. */
   cached(): number
+  /** What these states take of the memory, about; one that takes more than all may together does not count. */
+  cachedBytes(): number
   /** Resolves when nothing is being written. */
   idle(): Promise<void>
 }
 
 const CACHED_EXECUTIONS = 10_000
+const CACHED_BYTES = 256 * 1024 * 1024
 
 export const createCore = (options: CoreOptions): Core => {
   const {
@@ -106,6 +117,7 @@ export const createCore = (options: CoreOptions): Core => {
     nextId,
     log,
     cachedExecutions = CACHED_EXECUTIONS,
+    cachedBytes = CACHED_BYTES,
     leaseSeconds = DEFAULT_LEASE_SECONDS,
     instruments = NO_INSTRUMENTS,
   } = options
@@ -117,7 +129,7 @@ export const createCore = (options: CoreOptions): Core => {
       createAppender({ database, sealer, onGroup: instruments.appended, ...mirror }),
     ]),
   )
-  const mailboxes = createLru<string, Mailbox>(cachedExecutions, (mailbox) => mailbox.isIdle())
+  const mailboxes = createMailboxes({ executions: cachedExecutions, bytes: cachedBytes })
   const listeners = new Set<CommitListener>()
   let localSlots: LocalSlots | null = null
   let conflictCount = 0
@@ -137,24 +149,34 @@ export const createCore = (options: CoreOptions): Core => {
     limits,
   })
 
+  const repeats = createWholeRepeats({
+    hasEvent: (executionId, eventId) => hasEvent(shards.of(executionId), executionId, eventId),
+    findWritten: (executionId, ids) => findWritten(shards.of(executionId), executionId, ids),
+  })
+
   const deps: MailboxDeps = {
     environment,
     largeResults,
     graphOf: async (catalogId) => (await playbooks.byId(catalogId)).graph,
-    load: (executionId) => loadLiveState(shards.of(executionId), executionId, sealer),
+    load: async (executionId) => {
+      const loaded = await loadLiveState(shards.of(executionId), executionId, sealer)
+      if (loaded) mailboxes.loaded(loaded.state)
+      return loaded
+    },
     append: (append) => {
       const appender = appenders.get(shards.of(append.execution.executionId))
       if (!appender) throw new Error('no appender for the shard')
       return appender.append(append)
     },
     currentVersion: (executionId) => readVersion(shards.of(executionId), executionId),
-    hasEvent: (executionId, eventId) => hasEvent(shards.of(executionId), executionId, eventId),
+    hasEvent: repeats.isKnown,
     saveSnapshot: (state) => {
       saveSnapshot(shards.of(state.executionId), state, sealer).catch((error: unknown) =>
         log.warn({ execution_id: state.executionId, error }, 'snapshot not written'),
       )
     },
     committed: (state, events, waitingPools) => {
+      mailboxes.committed(state, events)
       for (const pool of waitingPools) dispatcher.notify(pool)
       dispatcher.changed(state.executionId, events[0]?.position ?? state.position)
       for (const listener of listeners) listener(state, events)
@@ -166,29 +188,19 @@ export const createCore = (options: CoreOptions): Core => {
       conflictCount += 1
       instruments.conflicted()
     },
-    // What is over need not be remembered: whoever asks again finds it in the store.
-    rested: (executionId) => {
-      if (mailboxes.get(executionId)?.isFinished()) mailboxes.delete(executionId)
-    },
+    rested: mailboxes.rested,
   }
 
-  const mailboxOf = (executionId: string): Mailbox => {
-    let mailbox = mailboxes.get(executionId)
-    if (!mailbox) {
-      mailbox = createMailbox(executionId, deps, null)
-      mailboxes.set(executionId, mailbox)
-    }
-    return mailbox
-  }
+  const mailboxOf = (executionId: string, starting: Graph | null = null): Mailbox =>
+    mailboxes.use(executionId, () => createMailbox(executionId, deps, starting))
 
   const tell = async (executionId: string, input: Input): Promise<Told> =>
     only(await mailboxOf(executionId).deliver([signed(input)]))
 
   const startAs: Core['startAs'] = async (executionId, { catalogId, path, version, graph }, input) => {
     // An id that was used before has its mailbox or its log; the engine refuses to start it again.
-    const mailbox = mailboxes.get(executionId) ?? createMailbox(executionId, deps, graph)
-    mailboxes.set(executionId, mailbox)
-    return only(await mailbox.deliver([signed({ ...input, type: 'start', catalogId, path, version })]))
+    const start = signed({ ...input, type: 'start', catalogId, path, version })
+    return only(await mailboxOf(executionId, graph).deliver([start]))
   }
 
   return {
@@ -212,8 +224,9 @@ export const createCore = (options: CoreOptions): Core => {
       if (!answer.reply.ok) throw toError(answer.reply.problem)
       return answer
     },
-    demandAll: async (executionId, inputs) => {
-      const answer = await mailboxOf(executionId).deliver(inputs.map(signed))
+    demandAll: async (executionId, inputs, givenIds = []) => {
+      const deliver = (): Promise<Answer> => mailboxOf(executionId).deliver(inputs.map(signed))
+      const answer = await repeats.during(givenIds, deliver)
       const refusal = answer.replies.find((reply) => !reply.ok)
       if (refusal && !refusal.ok) throw toError(refusal.problem)
       return answer
@@ -227,6 +240,7 @@ export const createCore = (options: CoreOptions): Core => {
     },
     conflicts: () => conflictCount,
     cached: () => mailboxes.size,
+    cachedBytes: () => mailboxes.weight,
     idle: async () => {
       await Promise.all([...appenders.values()].map((appender) => appender.idle()))
     },

@@ -11,7 +11,7 @@ import { ProblemError } from '../contract/problem.ts'
 import { claimDedupKey } from '../store/dedup.ts'
 import { readEvents } from '../store/events.ts'
 import { readVersion } from '../store/executions.ts'
-import { cancelWithParent } from './cancel.ts'
+import { followParent } from './cancel.ts'
 import type { Core, Told } from './core.ts'
 import { toError } from './core.ts'
 import type { RegisteredPlaybook } from './playbooks.ts'
@@ -46,7 +46,7 @@ export const execute = async (core: Core, request: ExecuteRequest): Promise<Star
     return { execution_id: executionId, status: 'duplicate', commands_generated: 0 }
   }
   const answer = started(executionId, told)
-  if (request.parent_execution_id) await cancelWithParent(core, executionId, request.parent_execution_id)
+  if (request.parent_execution_id) await followParent(core, executionId, request.parent_execution_id)
   return answer
 }
 

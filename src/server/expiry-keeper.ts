@@ -1,7 +1,10 @@
 /**
  * Deletes what has run out: results at their hour, keychain entries some days after, when nobody will renew them, the
- * output of tools when nobody will read it any more.
+ * output of tools when nobody will read it any more, keys of batches when nobody will send them again,
+ * keys of starts when their windows are over.
  */
+import { deleteExpiredDedupKeys } from '../store/dedup.ts'
+import { deleteOldBatches } from '../store/event-batches.ts'
 import { deleteExpiredKeychain } from '../store/keychain.ts'
 import { deleteExpiredResults } from '../store/results.ts'
 import { deleteOldOutput } from '../store/tool-output.ts'
@@ -13,6 +16,7 @@ const MINUTE_MS = 60_000
 const BATCH = 1000
 const KEYCHAIN_GRACE_SECONDS = 7 * 86_400
 const OUTPUT_DAYS = 30
+const BATCH_KEY_HOURS = 24
 
 export interface ExpiryKeeper extends Service {
   /** Looks once; answers how many rows it deleted. */
@@ -27,9 +31,11 @@ export const createExpiryKeeper = (
     let deleted = await all(() =>
       deleteExpiredKeychain(core.shards.cluster, { graceSeconds: KEYCHAIN_GRACE_SECONDS, max: BATCH }),
     )
+    deleted += await all(() => deleteExpiredDedupKeys(core.shards.cluster, BATCH))
     for (const database of core.shards.all) {
       deleted += await all(() => deleteExpiredResults(database, BATCH))
       deleted += await all(() => deleteOldOutput(database, outputDays, BATCH))
+      deleted += await all(() => deleteOldBatches(database, BATCH_KEY_HOURS, BATCH))
     }
     return deleted
   }

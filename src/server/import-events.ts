@@ -6,7 +6,6 @@ import { canonicalEventType, defaultEventStatus, EVENT } from '../contract/event
 import { parseId } from '../contract/ids.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
-import { ProblemError } from '../contract/problem.ts'
 import { storableText } from '../lib/exact-json.ts'
 import { readCatalogEntry } from '../store/catalog.ts'
 import type { ImportedEvent } from '../store/imported-events.ts'
@@ -14,6 +13,7 @@ import { importEvents as store } from '../store/imported-events.ts'
 import { changesOf } from './changes.ts'
 import type { Core } from './core.ts'
 import { standingOfImported } from './imported-standing.ts'
+import { instantOf } from './instant.ts'
 import { toReportInput } from './report-input.ts'
 
 /** Stores events of any number of executions; answers how many of them were new. */
@@ -81,7 +81,8 @@ export const fromEnvelope = (envelope: EventEnvelope, now: string): ImportedEven
     executionId: envelope.execution_id ?? '0',
     position: envelope.position ?? 0,
     eventId: envelope.event_id,
-    createdAt: instantOf(envelope.timestamp) ?? instantOf(envelope.created_at) ?? now,
+    createdAt:
+      instantOf(envelope.timestamp, 'timestamp') ?? instantOf(envelope.created_at, 'created_at') ?? now,
     eventType: eventType === '' ? 'unknown' : eventType,
     nodeName: envelope.node_name ?? envelope.node_id ?? null,
     nodeType: envelope.node_type ?? null,
@@ -115,14 +116,6 @@ const resultOf = (result: Json): EventResult | null =>
 const textOf = (value: Json | undefined): string | null => {
   if (value === undefined || value === null || value === '') return null
   return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
-const instantOf = (text: string | null): string | null => {
-  if (text === null) return null
-  const instant = new Date(text)
-  const year = instant.getUTCFullYear()
-  if (!(year >= 1 && year <= 9999)) throw new ProblemError('invalid', `timestamp: ${text} is out of range`)
-  return instant.toISOString()
 }
 
 /** A report of a worker as an event; nothing follows from it. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { LeasedCommand } from '../contract/command.ts'
 import type { EventRecord } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { historyProblems, readLog, stuckExecutions } from '../../test/support/history.ts'
+import { historyProblems, readLog, storedDifferences, stuckExecutions } from '../../test/support/history.ts'
 import { aNote } from '../../test/support/inputs.ts'
 import type { ScriptedWorker } from '../../test/support/scripted-worker.ts'
 import { createScriptedWorker } from '../../test/support/scripted-worker.ts'
@@ -36,6 +36,12 @@ interface Stage {
   results(): Promise<readonly { name: string; source_step: string | null; bytes: string; data: Buffer }[]>
   /** What is wrong with the execution now; empty at every quiet point. */
   problems(): Promise<readonly string[]>
+}
+
+/** The doctor finds that a result was taken away, and nothing else. */
+const expectOneMissing = async ({ server }: Stage): Promise<void> => {
+  servers.leaveUnexamined()
+  expect(await storedDifferences(server.core)).toEqual([expect.stringContaining('is not there')])
 }
 
 const stageOn = (server: TestServer, id: string): Stage => {
@@ -209,6 +215,7 @@ describe('a result too large for an event', () => {
       /^Orchestrator evaluate failed: Step 'c': missing_reference: the result noetl:\/\/execution\/\d+\/result\/start\/\d+ does not exist any more$/,
     )
     expect(await on.problems()).toEqual([])
+    await expectOneMissing(on)
   })
 
   test('may be needed together with another one, though memory holds only one of them', async () => {
@@ -366,5 +373,6 @@ describe('a command context too large for an event', () => {
     expect(await restarted.worker.lease(10)).toEqual([])
     expect(await only(restarted)).toMatchObject({ step: 'b', context: { args: { it: 'missing_reference' } } })
     expect(await on.problems()).toEqual([])
+    await expectOneMissing(on)
   })
 })

@@ -103,7 +103,7 @@ export interface LargeResultsOptions {
 export const createLargeResults = (options: LargeResultsOptions): LargeResults => {
   const { shards, sealer, nextId, atHandBytes = AT_HAND_BYTES } = options
   const held = createHeldData(atHandBytes)
-  const outlines = createLru<string, KnownOutline>(OUTLINES_AT_HAND, () => true)
+  const outlines = createLru<string, KnownOutline>(OUTLINES_AT_HAND)
   const thread = createDataThread()
 
   const insert = (

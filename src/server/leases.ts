@@ -15,11 +15,15 @@ import { findFirst } from '../store/shards.ts'
 import { LONG_LEASE_SECONDS } from './build-append.ts'
 import type { Core } from './core.ts'
 import { toError } from './core.ts'
+import type { LeaseWatch } from './lease-watch.ts'
+import { watchExecutions } from './lease-watch.ts'
 import { readIssued, toLeasedCommand } from './leased-command.ts'
 import { ProblemError } from '../contract/problem.ts'
 
 /** Waiting commands are looked for at least this often, also when every wake-up is lost. */
 const POLL_MS = 1000
+/** Nobody waits longer than this part of a lease for the answer to a heartbeat: the next one has to come in time. */
+const WAITED_PART_OF_LEASE = 1 / 4
 
 type LeaseRequest = Parameters<ControlPlane['lease']>[0] & { readonly signal: AbortSignal }
 
@@ -28,11 +32,22 @@ export interface Leased extends LeasedCommand {
   readonly leaseUntil: string | null
 }
 
+/** How long the answer to a heartbeat may be held back for something to be taken away. */
+export interface HeartbeatWait {
+  readonly waitMs: number
+  readonly signal: AbortSignal
+}
+
 export interface Leases {
   lease(request: LeaseRequest): Promise<readonly Leased[]>
   /** Claims one command by the id of its command.issued event. */
   claim(eventId: string, workerId: string): Promise<Leased>
-  heartbeat(workerId: string, leases: readonly LeaseKey[]): Promise<readonly HeartbeatStatus[]>
+  /** Extends the leases. With a wait, the answer comes when one of them is cancelled, else when the time is over. */
+  heartbeat(
+    workerId: string,
+    leases: readonly LeaseKey[],
+    wait?: HeartbeatWait,
+  ): Promise<readonly HeartbeatStatus[]>
   release(leases: readonly LeaseKey[]): Promise<void>
 }
 
@@ -113,6 +128,41 @@ export const createLeases = (core: Core): Leases => {
     return found
   }
 
+  const extend = async (
+    workerId: string,
+    leases: readonly LeaseKey[],
+  ): Promise<readonly HeartbeatStatus[]> => {
+    const byShard = Map.groupBy(
+      leases.map((lease, index) => ({ lease, index })),
+      ({ lease }) => shards.of(lease.executionId),
+    )
+    const answers: HeartbeatStatus[] = leases.map(() => 'lost')
+    for (const [database, group] of byShard) {
+      const statuses = await extendLeases(database, {
+        workerId,
+        leases: group.map(({ lease }) => lease),
+        leaseSeconds,
+      })
+      for (const [nth, { index }] of group.entries()) answers[index] = heartbeatStatus(statuses[nth] ?? null)
+    }
+    return answers
+  }
+
+  /** Whoever is not told at once is told of a cancel only: what is lost later on may have been reported just now. */
+  const extendUntilCancelled = async (
+    workerId: string,
+    leases: readonly LeaseKey[],
+    watch: LeaseWatch,
+    { waitMs, signal }: HeartbeatWait,
+  ): Promise<readonly HeartbeatStatus[]> => {
+    const deadline = performance.now() + Math.min(waitMs, leaseSeconds * 1000 * WAITED_PART_OF_LEASE)
+    let statuses = await extend(workerId, leases)
+    if (statuses.some((status) => status !== 'ok')) return statuses
+    while (!statuses.includes('cancelled') && (await watch.untilEnd(deadline - performance.now(), signal)))
+      statuses = await extend(workerId, leases)
+    return statuses
+  }
+
   return {
     lease: async (request) => {
       const deadline = performance.now() + request.waitMs
@@ -144,22 +194,15 @@ export const createLeases = (core: Core): Leases => {
         (row && (await record(database, row, workerId))) ?? (await reclaim(core, database, eventId, workerId))
       )
     },
-    heartbeat: async (workerId, leases) => {
-      const byShard = Map.groupBy(
-        leases.map((lease, index) => ({ lease, index })),
-        ({ lease }) => shards.of(lease.executionId),
-      )
-      const answers: HeartbeatStatus[] = leases.map(() => 'lost')
-      for (const [database, group] of byShard) {
-        const statuses = await extendLeases(database, {
-          workerId,
-          leases: group.map(({ lease }) => lease),
-          leaseSeconds,
-        })
-        for (const [nth, { index }] of group.entries())
-          answers[index] = heartbeatStatus(statuses[nth] ?? null)
+    heartbeat: async (workerId, leases, wait) => {
+      if (!wait || wait.waitMs === 0 || leases.length === 0) return extend(workerId, leases)
+      // Listen before looking: a cancel in between must not be missed.
+      const watch = watchExecutions(core, new Set(leases.map(({ executionId }) => executionId)))
+      try {
+        return await extendUntilCancelled(workerId, leases, watch, wait)
+      } finally {
+        watch.close()
       }
-      return answers
     },
     release: async (leases) => {
       await Promise.all(

@@ -78,8 +78,6 @@ interface Letter {
 
 export interface Mailbox {
   deliver(inputs: readonly Input[]): Promise<Answer>
-  /** True when nothing is queued or under way. */
-  isIdle(): boolean
   isFinished(): boolean
 }
 
@@ -90,7 +88,10 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   let letters: Letter[] = []
   let busy = false
   let state: State | null = fresh ? createState(executionId) : null
+  /** Only while there is work: a state that waits must not keep its playbook in memory. */
   let graph: Graph | null = fresh
+  /** The playbook of a start that is not in the store yet. */
+  let starting = fresh
   let snapshotPosition = 0
   /** The cached state equals the stored one for certain. */
   let current = fresh !== null
@@ -107,6 +108,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       current = false
     }
     busy = false
+    graph = null
     deps.rested(executionId)
   }
 
@@ -158,17 +160,21 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   }
 
   const ensureState = async (): Promise<boolean> => {
-    if (state) return true
+    if (state) {
+      graph ??= starting ?? (await deps.graphOf(state.catalogId))
+      return true
+    }
     const loaded = await deps.load(executionId)
     if (!loaded) {
       // A start whose decision had to be made again has nothing in the store yet.
-      if (fresh === null) return false
+      if (starting === null) return false
       state = createState(executionId)
-      graph = fresh
+      graph = starting
       current = true
       return true
     }
     state = loaded.state
+    starting = null
     snapshotPosition = loaded.snapshotPosition
     current = true
     graph = await deps.graphOf(state.catalogId)
@@ -307,6 +313,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     local: readonly LeasedCommand[],
   ): void => {
     current = true
+    starting = null
     answerAll(turn, answers)
     deps.committed(session.state, session.events, waitingPools(session, local))
     if (!isTerminal(session.state) && isSnapshotDue(session.state.position, snapshotPosition)) {
@@ -341,7 +348,6 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
         letters.push({ inputs, resolve, reject })
         if (!busy) void run()
       }),
-    isIdle: () => !busy && letters.length === 0,
     // A state without a status is one whose start was refused.
     isFinished: () => state === null || state.status === null || isTerminal(state),
   }

@@ -26,22 +26,29 @@ export interface Playbooks {
   byPath(path: string, version: number | null): Promise<RegisteredPlaybook>
 }
 
-const CACHED = 500
+const CACHED = 10_000
+const CACHED_BYTES = 64 * 1024 * 1024
 
-export const createPlaybooks = (cluster: Database): Playbooks => {
-  const parsed = createLru<string, RegisteredPlaybook>(CACHED)
+interface Parsed {
+  readonly playbook: RegisteredPlaybook
+  /** What it takes of the memory, about. */
+  readonly bytes: number
+}
+
+export const createPlaybooks = (cluster: Database, cachedBytes = CACHED_BYTES): Playbooks => {
+  const parsed = createLru<string, Parsed>(CACHED, { limit: cachedBytes, of: ({ bytes }) => bytes })
   const lookups = new Map<string, { running: Promise<unknown>; next: Promise<string | null> | null }>()
 
   const parse = (row: CatalogRow): RegisteredPlaybook => {
     const known = parsed.get(row.catalog_id)
-    if (known) return known
+    if (known) return known.playbook
     const playbook: RegisteredPlaybook = {
       catalogId: row.catalog_id,
       path: row.path,
       version: row.version,
       graph: parseGraph(row),
     }
-    parsed.set(row.catalog_id, playbook)
+    parsed.set(row.catalog_id, { playbook, bytes: parsedBytes(row, playbook) })
     return playbook
   }
 
@@ -70,7 +77,7 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
 
   const byId = async (catalogId: string): Promise<RegisteredPlaybook> => {
     const known = parsed.get(catalogId)
-    if (known) return known
+    if (known) return known.playbook
     const row = await readCatalogEntry(cluster, catalogId)
     if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
     return parse(row)
@@ -90,6 +97,10 @@ export const createPlaybooks = (cluster: Database): Playbooks => {
     },
   }
 }
+
+/** Its objects are several times its text. What a graph remembers of who reaches whom grows with the square of its steps. */
+const parsedBytes = ({ content }: CatalogRow, { graph }: RegisteredPlaybook): number =>
+  16_000 + 16 * content.length + 16 * graph.playbook.steps.length ** 2
 
 const parseGraph = (row: CatalogRow): Graph => {
   if (row.kind !== 'playbook') {

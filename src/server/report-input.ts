@@ -1,9 +1,9 @@
 /** Events of clients, as the engine takes them. */
 import type { EventRequest } from '../contract/api.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { ProblemError } from '../contract/problem.ts'
 import type { ReportInput } from '../engine/input.ts'
 import { namedCommand } from '../engine/report.ts'
+import { instantOf } from './instant.ts'
 
 type ClientEvent = Omit<Partial<EventRequest>, 'execution_id'> &
   Pick<EventRequest, 'step' | 'event_type' | 'actionable' | 'informative'>
@@ -30,7 +30,7 @@ export const toReportInput = (event: ClientEvent): ReportInput => {
       informative: event.informative,
       ...(event.worker_id ? { worker_id: event.worker_id } : {}),
     },
-    createdAt: instantOf(event.created_at ?? null),
+    createdAt: instantOf(event.created_at ?? null, 'created_at'),
     durationMs: event.duration_ms ?? null,
   }
 }
@@ -46,13 +46,4 @@ const referenceOf = (event: ClientEvent): JsonObject | null => {
 const tierOf = (uri: string): string => {
   if (uri.startsWith('gs://')) return 'gcs'
   return uri.startsWith('s3://') ? 's3' : 'artifact'
-}
-
-/** Normalised to UTC milliseconds, as the store gives it back. */
-const instantOf = (text: string | null): string | null => {
-  if (text === null) return null
-  const instant = new Date(text)
-  const year = instant.getUTCFullYear()
-  if (!(year >= 1 && year <= 9999)) throw new ProblemError('invalid', `created_at: ${text} is out of range`)
-  return instant.toISOString()
 }

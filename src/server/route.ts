@@ -2,7 +2,7 @@
  * Routes, declared as data. A declaration says what a route takes, answers and asks of its caller; from it come the
  * check of the request, the access control and the API document, so that the three cannot drift apart.
  *
- * 1. A handler sees only checked values: `query` and `body` are the outputs of the declared schemas.
+ * 1. A handler sees only checked values: `query`, `headers` and `body` are the outputs of the declared schemas.
  * 2. What is not declared is not read: a route without `body` gets undefined.
  * 3. Every route of the server is declared this way; a test compares the framework's table with the document.
  * 4. Answers are not checked where they are made, but every answer of the test suite is.
@@ -38,6 +38,8 @@ export interface RouteSpec {
   readonly query?: z.ZodType
   /** The code of a refused query when it is not `invalid`. */
   readonly queryProblem?: ProblemCode
+  /** Headers that it reads, under the names that the document gives them. */
+  readonly headers?: z.ZodObject
   readonly body?: z.ZodType
   /** The media type of the body when it is not JSON; such a body is not described by a schema. */
   readonly bodyType?: string
@@ -61,6 +63,7 @@ export interface RouteCall<S extends RouteSpec> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly query: Output<S['query']>
+  readonly headers: Output<S['headers']>
   readonly body: Output<S['body']>
 }
 
@@ -86,7 +89,7 @@ export const route = <const S extends RouteSpec>(
   handler: (call: RouteCall<S>) => unknown,
   { onRequest }: RouteHooks = {},
 ): void => {
-  const { method, url, query, queryProblem, body, bodyLimit } = spec
+  const { method, url, query, queryProblem, headers, body, bodyLimit } = spec
   declarations.set(app, [...declaredRoutes(app), spec])
   app.route({
     method,
@@ -99,7 +102,12 @@ export const route = <const S extends RouteSpec>(
         request,
         reply,
         query: (query ? check(query, request.query, queryProblem) : undefined) as Output<S['query']>,
+        headers: (headers ? check(headers, headersOf(headers, request)) : undefined) as Output<S['headers']>,
         body: (body ? check(body, request.body) : undefined) as Output<S['body']>,
       }),
   })
 }
+
+/** The declared headers of a request, which arrive in lower case. */
+const headersOf = ({ shape }: z.ZodObject, { headers }: FastifyRequest): Record<string, unknown> =>
+  Object.fromEntries(Object.keys(shape).map((name) => [name, headers[name.toLowerCase()]]))

@@ -44,3 +44,9 @@ export const onOutput = (core: Core, executionId: string, listener: () => void):
   bell.on(executionId, listener)
   return () => void bell.off(executionId, listener)
 }
+
+/** How many are called back now. */
+export const outputListeners = (core: Core): number => {
+  const bell = bellOf(core)
+  return bell.eventNames().reduce((sum, name) => sum + bell.listenerCount(name), 0)
+}

@@ -19,6 +19,8 @@ interface Migration {
 
 const FOLDER = new URL('./migrations/', import.meta.url)
 const LOCK_KEY = 7_203_311
+/** A machine that drops what is sent to it would be waited for for minutes. */
+const ANSWERS_WITHIN_MS = 15_000
 
 export const loadMigrations = (): readonly Migration[] =>
   readdirSync(FOLDER)
@@ -32,7 +34,7 @@ export const loadMigrations = (): readonly Migration[] =>
 
 /** Brings the database to the newest schema; answers the names of the files it applied. */
 export const migrate = async (connectionString: string): Promise<readonly string[]> => {
-  const client = new Client({ connectionString })
+  const client = new Client({ connectionString, connectionTimeoutMillis: ANSWERS_WITHIN_MS })
   await client.connect()
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK_KEY])

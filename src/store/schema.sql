@@ -105,6 +105,14 @@ create table noetl.credential (
 );
 CREATE INDEX credential_by_type ON noetl.credential USING btree (type, name);
 
+create table noetl.encryption_probe (
+  is_only boolean default true not null,
+  envelope text not null,
+  written_at timestamp with time zone default now() not null,
+  constraint encryption_probe_pkey PRIMARY KEY (is_only),
+  constraint encryption_probe_is_only_check CHECK (is_only)
+);
+
 create table noetl.event (
   execution_id bigint not null,
   "position" integer not null,
@@ -130,6 +138,17 @@ create table noetl.event (
   constraint chk_event_result_shape CHECK ((((result_status IS NOT NULL) OR ((result_context IS NULL) AND (result_reference IS NULL))) AND ((result_context IS NULL) OR (json_typeof(result_context) = 'object'::text)) AND ((result_reference IS NULL) OR (json_typeof(result_reference) = 'object'::text))))
 ) partition by range (execution_id);
 CREATE UNIQUE INDEX event_by_sender_id ON ONLY noetl.event USING btree (execution_id, event_id) WHERE id_from_sender;
+
+create table noetl.event_batch (
+  execution_id bigint not null,
+  key text not null,
+  digest bytea not null,
+  event_ids bigint[] not null,
+  commands_generated integer,
+  seen_at timestamp with time zone default now() not null,
+  constraint event_batch_pkey PRIMARY KEY (execution_id, key)
+);
+CREATE INDEX event_batch_age ON noetl.event_batch USING btree (seen_at);
 
 create table noetl.event_default partition of noetl.event default;
 
@@ -167,9 +186,10 @@ create table noetl.execution_dedup (
   key text not null,
   execution_id bigint not null,
   seen_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone default (now() + '1 year'::interval) not null,
   constraint execution_dedup_pkey PRIMARY KEY (scope, key)
 );
-CREATE INDEX execution_dedup_age ON noetl.execution_dedup USING btree (seen_at);
+CREATE INDEX execution_dedup_expiry ON noetl.execution_dedup USING btree (expires_at);
 
 create table noetl.imported_event (
   execution_id bigint not null,

@@ -5,7 +5,7 @@ import { createSealer } from '../lib/sealer.ts'
 import type { TimerToSet } from './append.ts'
 import { createAppender } from './appender.ts'
 import { ensurePartitions } from './partitions.ts'
-import { deleteTimers, takeDueTimers } from './timers.ts'
+import { deleteTimers, deleteTimersOf, insertTimer, putOffTimersOf, takeDueTimers } from './timers.ts'
 
 const database = useDatabase()
 const sealer = createSealer(Buffer.alloc(32, 7))
@@ -79,6 +79,47 @@ describe('a timer', () => {
     const appender = createAppender({ database: database(), sealer })
     expect(await appender.append(anAppend(executionId, 3, [{}], { timers }))).toBe(false)
     expect(await take()).toEqual([])
+  })
+})
+
+describe('the timers of an execution', () => {
+  const ofEvent = (executionId: string, eventId: string | null) =>
+    ({ executionId, kind: 'cancel_children', eventId }) as const
+
+  /** Three for one execution, of which two were set with an event each, and one for another. */
+  const four = async (): Promise<{ one: string; ids: readonly string[] }> => {
+    await clear()
+    const [one, other] = [nextTestId(), nextTestId()]
+    const rows = [
+      { executionId: one, kind: 'cancel_children', payload: { event_id: '5' } },
+      { executionId: one, kind: 'cancel_children', payload: { event_id: '6' } },
+      { executionId: one, kind: 'follow_parent', payload: {} },
+      { executionId: other, kind: 'cancel_children', payload: { event_id: '5' } },
+    ]
+    const ids: string[] = []
+    for (const row of rows) {
+      const timerId = nextTestId()
+      await insertTimer(database(), { ...row, timerId, delayMs: 0 })
+      ids.push(timerId)
+    }
+    return { one, ids }
+  }
+
+  test('are deleted by their kind and the event they were set with', async () => {
+    const { one, ids } = await four()
+    await deleteTimersOf(database(), ofEvent(one, '5'))
+    expect((await take()).toSorted()).toEqual(ids.slice(1).toSorted())
+    await later(100)
+    await deleteTimersOf(database(), ofEvent(one, null))
+    expect((await take()).toSorted()).toEqual(ids.slice(2).toSorted())
+  })
+
+  test('are put off by whoever is at it, and come due when nobody is', async () => {
+    const { one, ids } = await four()
+    await putOffTimersOf(database(), ofEvent(one, '6'), 5000)
+    expect((await take()).toSorted()).toEqual(ids.filter((_, nth) => nth !== 1).toSorted())
+    await later(6)
+    expect(await take()).toEqual([ids[1]])
   })
 })
 

@@ -58,6 +58,16 @@ describe('cache', () => {
     expect(cache.get('abcd0')).toBeUndefined()
     expect(cache.get('abcd8')).toBe(8)
   })
+  test('counts what an entry takes, where that is known, also when it is used again', () => {
+    const cache = createCache<number>(1000, 10, (_key, size) => size)
+    cache.set('too large', 11)
+    expect(cache.get('too large')).toBeUndefined()
+    cache.set('a', 6)
+    cache.set('b', 6)
+    expect(cache.get('a')).toBe(6)
+    cache.set('c', 6)
+    expect([cache.get('b'), cache.get('a')]).toEqual([undefined, 6])
+  })
 })
 
 test('placeOf counts lines and columns from one', () => {

@@ -7,19 +7,24 @@ export interface Cache<Entry> {
   set(key: string, entry: Entry): void
 }
 
-export const createCache = <Entry>(maxEntries: number, maxCharacters: number): Cache<Entry> => {
+export const createCache = <Entry>(
+  maxEntries: number,
+  maxSize: number,
+  sizeOf: (key: string, entry: Entry) => number = (key) => key.length,
+): Cache<Entry> => {
   let young = new Map<string, Entry>()
   let old = new Map<string, Entry>()
-  let characters = 0
+  let filled = 0
   const set = (key: string, entry: Entry): void => {
-    if (key.length > maxCharacters) return
-    if (young.size >= maxEntries || characters + key.length > maxCharacters) {
+    const size = sizeOf(key, entry)
+    if (size > maxSize) return
+    if (young.size >= maxEntries || filled + size > maxSize) {
       old = young
       young = new Map()
-      characters = 0
+      filled = 0
     }
     young.set(key, entry)
-    characters += key.length
+    filled += size
   }
   return {
     get: (key) => {

@@ -35,6 +35,8 @@ export interface Template {
   readonly roots: ReadonlySet<string>
   /** Member paths from each root as far as they are written out, such as `['ctx', 'page']`. */
   readonly paths: readonly (readonly string[])[]
+  /** Words and signs of its expressions. */
+  readonly size: number
   /** The value of the expression, or text. Undefined is null. */
   value(scope: Scope): Json
   text(scope: Scope): string
@@ -46,7 +48,9 @@ export const hasTemplateSyntax = (text: string): boolean =>
   (text.includes('{{') && text.includes('}}')) || (text.includes('{%') && text.includes('%}'))
 
 const MAX_CACHED = 4_000
-const MAX_CACHED_CHARACTERS = 8 * 1024 * 1024
+const MAX_CACHED_BYTES = 32 * 1024 * 1024
+/** What a word becomes in memory, about: a node of the tree and the function that evaluates it. */
+const BYTES_PER_WORD = 300
 
 /** The parts of a source that can fail, for naming them in errors. */
 interface Span {
@@ -109,7 +113,7 @@ const build = (parsed: Parsed): Template => {
   const text = (scope: Scope): string => render(parsed, roots, scope, writeText)
   if (expression === undefined) {
     const isHeld = (scope: Scope): boolean => !isFalseText(text(scope))
-    return { source, isExpression: false, roots, paths, value: text, text, test: isHeld }
+    return { source, isExpression: false, roots, paths, size: body.size, value: text, text, test: isHeld }
   }
   const evaluate: Evaluate = compileExpression(compilation, expression)
   const isBuilt = mayBuild(expression)
@@ -120,6 +124,7 @@ const build = (parsed: Parsed): Template => {
     isExpression: true,
     roots,
     paths,
+    size: body.size,
     value: (scope) => render(parsed, roots, scope, asJson),
     text,
     test: (scope) => render(parsed, roots, scope, isHeld),
@@ -152,13 +157,15 @@ const literal = (source: string): Template => ({
   isExpression: false,
   roots: new Set(),
   paths: [],
+  size: 0,
   value: () => source,
   text: () => source,
   test: () => !isFalseText(source),
 })
 
-const templates = createCache<Template>(MAX_CACHED, MAX_CACHED_CHARACTERS)
-const conditions = createCache<Template>(MAX_CACHED, MAX_CACHED_CHARACTERS)
+const bytesOf = (source: string, { size }: Template): number => source.length + size * BYTES_PER_WORD
+const templates = createCache(MAX_CACHED, MAX_CACHED_BYTES, bytesOf)
+const conditions = createCache(MAX_CACHED, MAX_CACHED_BYTES, bytesOf)
 
 /** The same source gives the same template, from a bounded cache. */
 export const compileTemplate = (source: string): Template => {

@@ -9,18 +9,21 @@ export interface HeldCommand {
   readonly controller: AbortController | null
   /** True when the lease is gone or given back: nothing more is said about the command. */
   abandoned: boolean
+  /** Reading of the clock's `elapsed` when it arrived. */
+  readonly heldAt: number
   /** Reading of the clock's `elapsed` when the tool was called. */
   startedAt: number
 }
 
 export const heldKey = (command: LeasedCommand): string => `${command.executionId}:${command.eventId}`
 
-export const holdCommand = (command: LeasedCommand, instant: boolean): HeldCommand => ({
+export const holdCommand = (command: LeasedCommand, instant: boolean, heldAt = 0): HeldCommand => ({
   command,
   key: heldKey(command),
   instant,
   controller: instant ? null : new AbortController(),
   abandoned: false,
+  heldAt,
   startedAt: 0,
 })
 

@@ -3,7 +3,8 @@
  *
  * 1. At most one request is open. None is open while there is no room, and nothing wakes up meanwhile.
  * 2. A failure is followed by a growing, jittered pause; so is an empty answer that came back without waiting.
- * 3. Work that arrives after `stop` still reaches `take`: the lease exists and somebody has to hand it back.
+ * 3. A refusal that `isFinal` is the last answer asked for.
+ * 4. Work that arrives after `stop` still reaches `take`: the lease exists and somebody has to hand it back.
  */
 import type { ControlPlane, LeasedCommand } from '../contract/command.ts'
 import { backoffMs } from './backoff.ts'
@@ -24,6 +25,8 @@ export interface LeaseLoopOptions {
   /** How many commands there is room for now. */
   readonly room: () => number
   readonly take: (commands: readonly LeasedCommand[]) => void
+  /** Whether no other try will be answered otherwise. */
+  readonly isFinal: (error: unknown) => boolean
 }
 
 export interface LeaseLoop {
@@ -34,11 +37,12 @@ export interface LeaseLoop {
 }
 
 export const createLeaseLoop = (options: LeaseLoopOptions): LeaseLoop => {
-  const { controlPlane, workerId, pool, capabilities, clock, log, room, take } = options
+  const { controlPlane, workerId, pool, capabilities, clock, log, room, take, isFinal } = options
   const stopping = new AbortController()
   let open: Promise<void> | null = null
   let cancelPause: (() => void) | null = null
   let failures = 0
+  let isAway = false
 
   const pause = (): void => {
     failures += 1
@@ -60,13 +64,17 @@ export const createLeaseLoop = (options: LeaseLoopOptions): LeaseLoop => {
         signal: stopping.signal,
       })
       open = null
+      if (isAway) log.warn({ failures }, 'work can be leased again')
+      isAway = false
       if (commands.length > 0) take(commands)
       if (stopping.signal.aborted) return
       if (commands.length === 0 && clock.elapsed() - startedAt < HASTY_MS) pause()
       else failures = 0
     } catch (error) {
       open = null
+      if (isFinal(error)) stopping.abort()
       if (stopping.signal.aborted) return
+      isAway = true
       pause()
       log.warn({ err: error, failures }, 'cannot lease work, trying again')
     }

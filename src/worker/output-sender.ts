@@ -26,7 +26,7 @@ export interface OutputSender {
   write(command: LeasedCommand, stream: OutputStream, text: string): void
   /** Resolves when nothing of the command is left to send; undefined when there is nothing now. */
   finish(command: LeasedCommand): Promise<void> | undefined
-  /** From now on nobody waits for a control plane that is away. */
+  /** From now on nobody waits for a control plane that is away or refuses. */
   giveUp(): void
 }
 
@@ -120,7 +120,7 @@ export const createOutputSender = ({
       } catch (error) {
         isAway = error instanceof ProblemError && error.code === 'unavailable'
         if (!isAway) refusals += 1
-        if (refusals === TRIES || (isAway && hasGivenUp)) {
+        if (refusals === TRIES || hasGivenUp) {
           log.warn({ err: error }, 'output of tools was not taken and is dropped')
           return
         }

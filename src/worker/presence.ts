@@ -12,10 +12,17 @@ export interface Presence {
   stop(): Promise<void>
 }
 
+export interface PresenceOptions {
+  readonly clock: Clock
+  readonly log: Log
+  /** Whether no other try will be answered otherwise; then it falls silent. */
+  readonly isFinal?: (error: unknown) => boolean
+}
+
 export const createPresence = (
   controlPlane: Pick<ControlPlane, 'announce' | 'farewell'>,
   presence: WorkerPresence,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  { clock, log, isFinal = () => false }: PresenceOptions,
 ): Presence => {
   let cancel: () => void = () => undefined
   let stopped = false
@@ -25,6 +32,7 @@ export const createPresence = (
     try {
       await controlPlane.announce(presence)
     } catch (error) {
+      if (isFinal(error)) return
       // Work is leased and kept without it: only those who look at the list of workers miss something.
       log.warn({ err: error, worker_id: presence.workerId }, 'cannot announce this worker, trying again')
     }

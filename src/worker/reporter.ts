@@ -4,8 +4,10 @@
  * 1. A report that got no answer is repeated until it is answered or its command is abandoned.
  * 2. A report that is refused for what it contains is replaced, once, by a failure that says so: the execution must
  *    not wait for a result that can never arrive. So is a report that the control plane keeps stumbling over.
- * 3. `onOver` is called exactly once per delivered report, whatever the answer.
+ * 3. A refusal that `isFinal` ends it: nothing that this worker says counts any more.
+ * 4. `onOver` is called exactly once per delivered report, whatever the answer.
  */
+import { WrongServer } from '../client/transport.ts'
 import type { CommandReport, ControlPlane } from '../contract/command.ts'
 import { type ProblemCode, ProblemError } from '../contract/problem.ts'
 import { backoffMs } from './backoff.ts'
@@ -18,6 +20,8 @@ export interface ReporterOptions {
   readonly clock: Clock
   readonly log: Log
   readonly onOver: (held: HeldCommand) => void
+  /** Whether no other try will be answered otherwise. */
+  readonly isFinal: (error: unknown) => boolean
 }
 
 export interface Reporter {
@@ -45,6 +49,8 @@ const NO_ANSWERS: ReadonlySet<ProblemCode> = new Set(['unavailable', 'unauthoriz
 const isAnswer = (error: unknown, failures: number): error is ProblemError =>
   error instanceof ProblemError &&
   !NO_ANSWERS.has(error.code) &&
+  // A stranger in the place of the control plane knows nothing of the report, except how large it is.
+  (!(error instanceof WrongServer) || error.code === 'too_large') &&
   (error.code !== 'internal' || failures >= MOST_STUMBLES)
 
 const refusedReport = (report: CommandReport, problem: ProblemError): CommandReport => {
@@ -69,7 +75,7 @@ const refusedReport = (report: CommandReport, problem: ProblemError): CommandRep
 }
 
 export const createReporter = (options: ReporterOptions): Reporter => {
-  const { controlPlane, clock, log, onOver } = options
+  const { controlPlane, clock, log, onOver, isFinal } = options
   const waiting = new Map<HeldCommand, () => void>()
 
   const send = (held: HeldCommand, report: CommandReport, failures: number): void => {
@@ -92,6 +98,10 @@ export const createReporter = (options: ReporterOptions): Reporter => {
   }
 
   const refused = (held: HeldCommand, report: CommandReport, failures: number, error: unknown): void => {
+    if (isFinal(error)) {
+      onOver(held)
+      return
+    }
     if (isAnswer(error, failures)) {
       log.error({ err: error, ...commandFacts(held.command) }, 'report was refused')
       if (REPLACEABLE.has(error.code) && report.error?.code !== 'REPORT_REFUSED') {

@@ -7,17 +7,21 @@
  * 3. A held command is heartbeaten until its report is answered. When its lease is lost or it is cancelled it is aborted
  *    and nothing is reported.
  * 4. While reports cannot be delivered no new work is asked for.
- * 5. `stop` starts nothing new, gives running commands the grace, then aborts them, and hands back every lease that has
+ * 5. A worker that the control plane does not let work any more asks for nothing more, aborts what it holds, because
+ *    others will get it, and says so by `onDismissed`. An outage is something else: it is waited for.
+ * 6. `stop` starts nothing new, gives running commands the grace, then aborts them, and hands back every lease that has
  *    no report.
  */
 import { randomUUID } from 'node:crypto'
 
 import type { CommandReport, ControlPlane, LeasedCommand } from '../contract/command.ts'
+import type { ProblemError } from '../contract/problem.ts'
 import { type Clock, within } from './clock.ts'
 import { createCredentialSource } from './credentials/credential-source.ts'
 import { createSecretProviders } from './credentials/providers/providers.ts'
 import { createRecipeResolver } from './credentials/recipe/resolve-recipe.ts'
 import { NO_SECRET_SETTINGS, type SecretSettings } from './credentials/secret-settings.ts'
+import { isDismissal } from './dismissal.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { commandFacts, heldKey, type HeldCommand, holdCommand } from './held-command.ts'
 import { createLeaseLoop } from './lease-loop.ts'
@@ -50,6 +54,10 @@ export interface WorkerOptions {
   readonly secrets?: SecretSettings
   /** Live output of running tools. */
   readonly onOutput?: (command: LeasedCommand, stream: 'stdout' | 'stderr', text: string) => void
+  /** Whether heartbeats wait at the control plane, so that a cancel is heard when it happens; for one across the network. */
+  readonly heartbeatsWait?: boolean
+  /** Called once, with what was aborted. Without it a refusal is taken for something that passes. */
+  readonly onDismissed?: (problem: ProblemError, aborted: readonly LeasedCommand[]) => void
 }
 
 export interface Worker {
@@ -58,6 +66,8 @@ export interface Worker {
   /** Takes commands that the control plane in the same process has already leased to this worker. */
   accept(commands: readonly LeasedCommand[]): void
   freeSlots(): number
+  /** Whether an error says that this worker may not work any more; then it is dismissed. */
+  isDismissedBy(error: unknown): boolean
   /** Says that held commands may have been cancelled: they are asked about at once. */
   checkHeld(): void
   stop(options: { readonly graceMs: number }): Promise<void>
@@ -114,6 +124,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
   const held = new Map<string, HeldCommand>()
   let started = false
   let stopping = false
+  let dismissed = false
   let idleWaiters: (() => void)[] = []
 
   const forget = (entry: HeldCommand): void => {
@@ -124,7 +135,24 @@ export const createWorker = (options: WorkerOptions): Worker => {
     if (started) leases.kick()
   }
 
-  const reporter = createReporter({ controlPlane, clock, log, onOver: forget })
+  const isFinal = (error: unknown): boolean => {
+    if (!options.onDismissed || !isDismissal(error)) return false
+    if (dismissed) return true
+    dismissed = true
+    const aborted = [...held.values()].filter((entry) => !entry.abandoned)
+    void leases.stop()
+    heartbeat.stop()
+    output.giveUp()
+    for (const entry of aborted) abandon(entry, abortReason('DISMISSED', error.message))
+    reporter.wake()
+    options.onDismissed(
+      error,
+      aborted.map((entry) => entry.command),
+    )
+    return true
+  }
+
+  const reporter = createReporter({ controlPlane, clock, log, onOver: forget, isFinal })
 
   const slots = createSlots({
     size: options.slots,
@@ -145,7 +173,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
       else void printed.then(() => reporter.deliver(entry, report))
     },
   })
-  const freeSlots = (): number => (stopping ? 0 : slots.free())
+  const freeSlots = (): number => (stopping || dismissed ? 0 : slots.free())
 
   const abandon = (entry: HeldCommand, reason: ToolFailure): void => {
     entry.abandoned = true
@@ -160,6 +188,8 @@ export const createWorker = (options: WorkerOptions): Worker => {
     log,
     held,
     leaseMs: options.leaseMs,
+    waits: options.heartbeatsWait,
+    isFinal,
     onGone(entry, status) {
       log.warn({ ...commandFacts(entry.command), status }, 'command aborted')
       abandon(entry, abortReason(status.toUpperCase(), `The command was ${status}`))
@@ -174,7 +204,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
       // A new lease of the same command: the old one must have been lost.
       abandon(known, abortReason('LOST', 'The command was leased anew'))
     }
-    const entry = holdCommand(command, runner.isInstant(command))
+    const entry = holdCommand(command, runner.isInstant(command), clock.elapsed())
     held.set(entry.key, entry)
     return entry
   }
@@ -182,7 +212,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
   const release = createRelease({ controlPlane, workerId, log })
 
   const accept = (commands: readonly LeasedCommand[]): void => {
-    if (stopping) {
+    if (stopping || dismissed) {
       release.handBack(commands)
       return
     }
@@ -200,6 +230,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     log,
     room: () => (reporter.failing() > 0 ? 0 : freeSlots()),
     take: accept,
+    isFinal,
   })
 
   const idle = (): Promise<void> =>
@@ -233,6 +264,7 @@ export const createWorker = (options: WorkerOptions): Worker => {
     },
     accept,
     freeSlots,
+    isDismissedBy: isFinal,
     checkHeld: () => heartbeat.now(),
     stop,
     idle,

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { noetl, startServer, temporaryDirectory } from './noetl-process.ts'
+import { createGate, noetl, startNoetl, startServer, temporaryDirectory } from './noetl-process.ts'
 
 const files = temporaryDirectory()
 const fixed = join(files, 'fixed')
@@ -40,6 +40,14 @@ test('a failed execution is explained, retried, rerun, compared, carried to anot
   const { execution_id: other } = JSON.parse(rerun.stdout) as { execution_id: string }
   expect(await on(here, 'retry', id, '--wait')).toMatchObject({ exitCode: 0 })
 
+  const listed = await on(here, 'list', '--path', 'test/history', '--status', 'completed', '--json')
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ execution_id: other }, { execution_id: id }])
+  const again = await on(here, 'run', playbook, '--json')
+  const { execution_id: newVersion } = JSON.parse(again.stdout) as { execution_id: string }
+  const same = await on(here, 'diff', id, newVersion)
+  expect(same).toMatchObject({ exitCode: 1, stdout: expect.stringContaining('the same definition') })
+  expect(same.stdout).not.toContain('first difference  test/history version')
+
   const diff = await on(here, 'diff', id, other)
   expect(diff).toMatchObject({ exitCode: 1 })
   expect(diff.stdout).toContain('first difference  workload.name is "Ada" and "Grace"')
@@ -54,4 +62,39 @@ test('a failed execution is explained, retried, rerun, compared, carried to anot
       exitCode: 0,
       stdout: expect.stringContaining('everything stored is what the logs say'),
     })
+})
+
+test('Ctrl-C leaves a rerun that is waited for; it is listed, cancelled once, and refused then', async () => {
+  const server = await startServer(temporaryDirectory(), ['--no-examples'])
+  const at = ['--server', server.url]
+  expect(await noetl(['list', ...at])).toMatchObject({
+    exitCode: 0,
+    stderr: expect.stringContaining('There are no executions yet'),
+  })
+  const gate = createGate()
+  const file = join(files, 'gate.yaml')
+  writeFileSync(file, gate.playbook)
+  const run = startNoetl(['run', file, '--json', ...at])
+  await gate.untilBegun(1)
+  run.kill('SIGINT')
+  const { execution_id: origin } = JSON.parse((await run.finished).stdout) as { execution_id: string }
+
+  const waiting = startNoetl(['rerun', origin, '--wait', ...at])
+  await gate.untilBegun(2)
+  waiting.kill('SIGINT')
+  const left = await waiting.finished
+  const [, id = ''] = /execution (\d+), a rerun of/.exec(left.stdout) ?? []
+  expect(left).toMatchObject({
+    exitCode: 130,
+    stderr: expect.stringContaining(`Execution ${id} goes on.`),
+  })
+  expect((await noetl(['list', '--status', 'running', ...at])).stdout).toContain(`\n${id}  test/gate`)
+  expect(await noetl(['cancel', id, ...at])).toMatchObject({
+    exitCode: 0,
+    stdout: `cancelled execution ${id}\n`,
+  })
+  expect(await noetl(['cancel', id, ...at])).toMatchObject({
+    exitCode: 1,
+    stderr: `error: Execution ${id} is CANCELLED already; there is nothing to cancel\n`,
+  })
 })

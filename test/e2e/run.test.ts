@@ -145,6 +145,19 @@ describe('on a server that is up', () => {
     expect(stdout).toMatch(/^failed after .*division by zero/m)
   })
 
+  test('a result that the server stores apart is printed whole, and so is the data of its step', async () => {
+    const file = fileWith(
+      'large.yaml',
+      playbook(`  - step: start\n    tool: { kind: python, code: "result = {'text': 'x' * 200000}" }`),
+    )
+    const whole = { text: 'x'.repeat(200_000) }
+    const { stdout } = await noetl(['run', file, '--json', '--server', server.url])
+    const { execution_id: id, result } = JSON.parse(stdout) as { execution_id: string; result: unknown }
+    expect(result).toEqual(whole)
+    const state = await noetl(['state', id, '--step', 'start', '--json', '--server', server.url])
+    expect(JSON.parse(state.stdout)).toMatchObject({ steps: [{ step: 'start', data: whole }] })
+  })
+
   test('a cancel from elsewhere ends the run with exit code 3', async () => {
     const gate = createGate()
     const started = startNoetl(['run', fileWith('gate-2.yaml', gate.playbook), '--server', server.url])

@@ -90,7 +90,7 @@ describe('a server that other machines reach', () => {
   test('tells a worker with a token of another role at once', async () => {
     const viewer = await createToken(['--role', 'viewer', '--name', 'v', ...here])
     const refused = await noetl(['worker', '--server', url, '--token', viewer])
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
     expect(refused.stderr).toContain("The token 'v' has the role viewer; a worker needs")
   })
 

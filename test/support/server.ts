@@ -60,7 +60,7 @@ export interface TestServer {
 
 export interface TestServerOptions extends Pick<
   CoreOptions,
-  'limits' | 'cachedExecutions' | 'leaseSeconds' | 'resultBytesAtHand' | 'mirror'
+  'limits' | 'cachedExecutions' | 'cachedBytes' | 'leaseSeconds' | 'resultBytesAtHand' | 'mirror'
 > {
   readonly machineId?: number
   /** Wake-ups that reach other servers; the server closes it. */

@@ -89,6 +89,12 @@ export const wrongValue = (name: string, field: ToolField, value: Json | undefin
   return isWord ? null : `${name} must be one of ${words.join(', ')}, not ${shapeOf(value)}`
 }
 
+/** Kinds that are spoken with a vowel first: as a word, or letter by letter. */
+const VOWEL_FIRST = /^(?:[aeio]|http|mcp)/
+
+/** A tool of a kind in words: "an http tool". */
+export const toolNoun = (kind: string): string => `${VOWEL_FIRST.test(kind) ? 'an' : 'a'} ${kind} tool`
+
 /** Fields of which one must be given. */
 interface Requirement {
   /** Every spelling of every field that would do. */
@@ -103,7 +109,7 @@ const requirementsOf = ({ kind, fields, oneOf = [] }: ToolDeclaration): readonly
   return [...single, ...oneOf].map((group) => {
     const [first = ''] = group.fields
     const example = fields[first] === undefined ? '' : exampleOf(first, fields[first])
-    const message = group.message ?? `a ${kind} tool needs ${group.fields.join(' or ')}`
+    const message = group.message ?? `${toolNoun(kind)} needs ${group.fields.join(' or ')}`
     return {
       names: group.fields.flatMap((name) => (fields[name] === undefined ? [] : namesOf(name, fields[name]))),
       message: `${message}${example}`,

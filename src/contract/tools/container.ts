@@ -107,7 +107,7 @@ export const container: ToolDeclaration = {
   notes: [
     'The runtime is docker or podman, whichever answers, or the program in NOETL_CONTAINER_RUNTIME. Without one the code is `TOOL_UNAVAILABLE`.',
     'Another exit code than 0 is an error of kind `process` with the code `EXIT_<n>`; a container that could not be started is `CONTAINER_NOT_STARTED`.',
-    'Time that runs out and cancellation remove the container.',
+    'Time that runs out and cancellation remove the container, and so does the end of the worker, also when that one is killed. One that runs on another machine (`DOCKER_HOST`) stays when the machine of the worker fails as a whole.',
     'Secrets of a cluster (`value_from`) are not there; write `value: "{{ keychain.<name>.<field> }}"`. Values of variables are never arguments of the runtime, where others could read them.',
   ],
 }

@@ -90,5 +90,6 @@ export const mcp: ToolDeclaration = {
     'The limit of time is 60 seconds when none is given.',
     'A tool that fails (`isError`) is an error of kind `tool` with the code `MCP_TOOL_ERROR`; its data is there all the same. Other errors have the code `MCP_<number>` or `HTTP_<status>`.',
     'What the server logs meanwhile is output of the step.',
+    'A server that is a program (`command`) ends with the step, and with the worker, also when that one is killed.',
   ],
 }

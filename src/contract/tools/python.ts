@@ -67,5 +67,6 @@ export const python: ToolDeclaration = {
     'A credential in `auth` is the variable auth and, by field, AUTH_<FIELD> in the environment.',
     'Packages that cannot be fetched are `PACKAGES_UNAVAILABLE` and worth another try; packages that do not exist are `PACKAGES_NOT_INSTALLED`.',
     'Without a result the data is {stdout, stderr}. An exception has the code `PY_<class>` and the kind `schema`, `parse`, `timeout`, `connection` or `runtime`.',
+    'Processes that the code started end with it, and with the worker, also when that one is killed; those that leave the session on purpose stay.',
   ],
 }

@@ -51,5 +51,8 @@ export const shell: ToolDeclaration = {
     json: 'standard output, when it is JSON',
     signal: 'when one ended it',
   },
-  notes: ['Another exit code than 0 is an error of kind `process` with the code `EXIT_<n>`.'],
+  notes: [
+    'Another exit code than 0 is an error of kind `process` with the code `EXIT_<n>`.',
+    'What the command started ends with it, and with the worker, also when that one is killed. A program that leaves the session on purpose (`setsid`) stays.',
+  ],
 }

@@ -76,6 +76,23 @@ describe('the document', () => {
   test('describes every group it sorts operations into', () => {
     expect(document.tags.filter(({ description }) => !description)).toEqual([])
   })
+
+  test('names the headers that operations read, with what they are for', () => {
+    const headers = operations.flatMap(({ id, operation }) =>
+      (operation.parameters ?? []).flatMap((parameter) =>
+        parameter.in === 'header' ? [`${id} ${parameter.name}${parameter.description ? '' : ' ?'}`] : [],
+      ),
+    )
+    expect(new Set(headers)).toEqual(
+      new Set([
+        'reportEvents Idempotency-Key',
+        'reportEvents X-Idempotency-Key',
+        'streamExecution Last-Event-ID',
+        'streamExecutions Last-Event-ID',
+        'followLogs Last-Event-ID',
+      ]),
+    )
+  })
 })
 
 describe('routes', () => {

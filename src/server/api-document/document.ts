@@ -14,7 +14,7 @@ import { TAGS } from './tags.ts'
 
 export interface Parameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly required?: boolean
   readonly description?: string
   readonly schema: JsonSchema
@@ -126,7 +126,11 @@ const operationOf = (
   responses: Record<string, ApiResponse>,
 ): Operation => {
   const operationId = operationIdOf(spec)
-  const parameters = [...pathParameters(spec), ...queryParameters(spec, components)]
+  const parameters = [
+    ...pathParameters(spec),
+    ...fieldParameters(spec.query, 'query', components),
+    ...fieldParameters(spec.headers, 'header', components),
+  ]
   const requestBody = requestBodyOf(spec, operationId, components)
   const { description, deprecated } = spec
   return {
@@ -169,15 +173,19 @@ const pathParameters = ({ url }: RouteSpec): readonly Parameter[] =>
     schema: name.endsWith('_id') ? ID_IN_PATH : { type: 'string', minLength: 1 },
   }))
 
-const queryParameters = ({ query }: RouteSpec, components: Components): readonly Parameter[] => {
-  if (!query) return []
-  const { properties = {}, required = [] } = components.inline(query, 'input') as {
+const fieldParameters = (
+  fields: RouteSpec['query'],
+  place: 'query' | 'header',
+  components: Components,
+): readonly Parameter[] => {
+  if (!fields) return []
+  const { properties = {}, required = [] } = components.inline(fields, 'input') as {
     properties?: Record<string, JsonSchema>
     required?: readonly string[]
   }
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
-    in: 'query',
+    in: place,
     ...(required.includes(name) ? { required: true } : {}),
     ...(typeof description === 'string' ? { description } : {}),
     schema,

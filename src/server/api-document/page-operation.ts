@@ -59,15 +59,17 @@ const renderAccess = (operation: Operation): Html =>
         ${operation['x-access'] === 'internal' && html`<span class="role">internal token</span>`}
       </p>`
 
+const PLACES = { path: 'In the path', query: 'In the query', header: 'In the headers' } as const
+
 const renderParameters = ({ parameters = [] }: Operation, resolve: Resolve): Html => {
-  const groups = (['path', 'query'] as const).map((place) => ({
-    place,
+  const groups = Object.entries(PLACES).map(([place, title]) => ({
+    title,
     list: parameters.filter((parameter) => parameter.in === place),
   }))
   return html`${groups.map(
-    ({ place, list }) =>
+    ({ title, list }) =>
       list.length > 0 &&
-      html`<h4>${place === 'path' ? 'In the path' : 'In the query'}</h4>
+      html`<h4>${title}</h4>
         <ul class="fields">
           ${list.map((parameter) => renderParameter(parameter, resolve))}
         </ul>`,

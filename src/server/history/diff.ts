@@ -1,8 +1,10 @@
 /** Reads two logs and compares them. What is sensitive takes part in the comparison and is not shown. */
 import type { Json } from '../../contract/json.ts'
+import { ProblemError } from '../../contract/problem.ts'
 import { isSensitiveKey, redact, REDACTED } from '../../contract/sensitive.ts'
 import { summarise } from '../../contract/summary.ts'
 import { isLargerThan } from '../../lib/json-size.ts'
+import { canonicalJson } from '../../replay/canonical-json.ts'
 import type { Diff } from '../../replay/diff.ts'
 import { diffLogs } from '../../replay/diff.ts'
 import type { LogSummary } from '../../replay/diff-summary.ts'
@@ -10,6 +12,7 @@ import { createLogReader } from '../../replay/diff-summary.ts'
 import type { Change } from '../../replay/json-changes.ts'
 import { readEvents } from '../../store/events.ts'
 import type { Core } from '../core.ts'
+import type { RegisteredPlaybook } from '../playbooks.ts'
 import { demandRow } from './cutoff.ts'
 
 const PAGE = 2000
@@ -19,8 +22,27 @@ const SHOWN_BYTES = 1024
 
 export const diffExecutions = async (core: Core, a: string, b: string) => {
   const [first, second] = [await readSummary(core, a), await readSummary(core, b)]
-  return diffAnswer(diffLogs(first, second, Date.parse))
+  return diffAnswer(diffLogs(first, second, Date.parse, await isSameDefinition(core, first, second)))
 }
+
+/**
+ * Registering a file again makes another version of the same. What differs only in how it is written, such as comments,
+ * is the same, too. Undefined when that cannot be told.
+ */
+const isSameDefinition = async (core: Core, a: LogSummary, b: LogSummary): Promise<boolean | undefined> => {
+  if (a.catalogId === null || b.catalogId === null) return undefined
+  if (a.catalogId === b.catalogId) return true
+  try {
+    const [first, second] = [await core.playbooks.byId(a.catalogId), await core.playbooks.byId(b.catalogId)]
+    return canonicalJson(modelOf(first)) === canonicalJson(modelOf(second))
+  } catch (error) {
+    // The entry is gone, or was written for other times.
+    if (error instanceof ProblemError) return undefined
+    throw error
+  }
+}
+
+const modelOf = ({ graph }: RegisteredPlaybook): Json => graph.playbook as unknown as Json
 
 const readSummary = async (core: Core, executionId: string): Promise<LogSummary> => {
   await demandRow(core, executionId)
@@ -42,6 +64,7 @@ const diffAnswer = (diff: Diff) => {
   const steps = diff.steps.length <= SHOWN_STEPS ? diff.steps : differing.slice(0, SHOWN_STEPS)
   return {
     same: diff.same,
+    same_definition: diff.sameDefinition,
     a: sideAnswer(diff.a),
     b: sideAnswer(diff.b),
     first_difference: diff.first && { ...diff.first, text: safeText(diff) },

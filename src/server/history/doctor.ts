@@ -1,44 +1,30 @@
 /**
  * Live equals replay: what is stored about executions, held against a fresh fold of their logs.
  *
- * 1. The execution row, the open commands and every snapshot are compared with the fold from the first event.
+ * 1. The execution row, the open commands, the timers, every snapshot and the results that are stored apart are compared with
+ *    the fold from the first event.
  * 2. Executions may run while they are looked at: one that moved meanwhile is looked at again, and given up on only if
  *    it never holds still.
  * 3. Executions that run elsewhere are not ours to judge.
  */
-import type { Json } from '../../contract/json.ts'
 import type { Difference } from '../../engine/audit.ts'
 import { compareCommands, compareFacts } from '../../engine/audit.ts'
+import { createWaits } from '../../engine/audit-log.ts'
 import { evolve } from '../../engine/evolve.ts'
 import { decodeState, encodeState } from '../../engine/snapshot.ts'
-import { createState } from '../../engine/state.ts'
+import { createState, isTerminal } from '../../engine/state.ts'
 import type { Database } from '../../store/database.ts'
 import { executionsWithoutCause, readExecution, readVersion } from '../../store/executions.ts'
 import { readForFold } from '../../store/fold-events.ts'
 import { listExecutionsAfter } from '../../store/execution-pages.ts'
 import { listOpenCommands } from '../../store/open-work.ts'
 import { listSnapshots, readSnapshot } from '../../store/snapshots.ts'
-import type { Core } from '../core.ts'
 import { openSnapshot } from '../state-loader.ts'
+import { examineLooseResults, examineResults } from './doctor-results.ts'
+import { examineLooseTimers, examineTimers } from './doctor-timers.ts'
+import type { Doctor, Examination, Finding } from './examination.ts'
+import { added, NOTHING } from './examination.ts'
 
-export interface Finding {
-  readonly execution_id: string
-  readonly kind: 'row' | 'commands' | 'snapshot' | 'log' | 'no_cause'
-  readonly message: string
-  readonly stored: Json
-  readonly folded: Json
-}
-
-export interface Examination {
-  readonly checked: number
-  readonly events: number
-  readonly snapshots: number
-  readonly differences: readonly Finding[]
-}
-
-type Doctor = Pick<Core, 'shards' | 'sealer'>
-
-const NOTHING: Examination = { checked: 0, events: 0, snapshots: 0, differences: [] }
 const ATTEMPTS = 5
 
 export const examineExecution = async (core: Doctor, executionId: string): Promise<Examination> => {
@@ -63,24 +49,34 @@ const examineOnce = async (core: Doctor, database: Database, executionId: string
     findings.push(...differences.map((difference) => ({ execution_id: executionId, kind, ...difference })))
   }
   const state = createState(executionId)
+  const waits = createWaits()
+  const results = examineResults(database, executionId)
   let snapshots = 0
   const range = { after: 0, upTo: row.version, sealer: core.sealer }
   for await (const events of readForFold(database, executionId, range)) {
     if (state.position === 0 && events[0]?.meta['imported'] === true) return NOTHING
     for (const event of events) {
       if (event.position !== state.position + 1) note('log', [gap(state.position + 1, event.position)])
+      results.see(event, isTerminal(state))
       evolve(state, event)
+      waits.see(event, state)
       while (due[0] && due[0].position <= state.position) {
         const { position } = due.shift() ?? { position: 0 }
         snapshots += 1
         if (position === state.position) note('snapshot', await compareSnapshot(core, database, state))
       }
     }
+    if (!row.imported) await results.look(state.position)
   }
   note('row', compareFacts(row, state))
-  // What was imported is only shown: it has no commands here.
-  if (!row.imported) note('commands', compareCommands(await listOpenCommands(database, executionId), state))
-  return { checked: 1, events: state.position, snapshots, differences: findings }
+  const examined = { ...NOTHING, checked: 1, events: state.position, snapshots, differences: findings }
+  // What was imported is only shown: it has no commands here, and its results are those that came along.
+  if (row.imported) return examined
+  note('commands', compareCommands(await listOpenCommands(database, executionId), state))
+  return added(
+    added(examined, await examineTimers(core, database, state, waits)),
+    await results.finish(isTerminal(state)),
+  )
 }
 
 const gap = (expected: number, found: number): Difference => ({
@@ -123,21 +119,17 @@ export const examinePage = async (
     .slice(0, limit)
   let sum = NOTHING
   for (const id of ids) sum = added(sum, await examineExecution(core, id))
-  if (after === null) sum = added(sum, await withoutCause(core))
+  if (after === null) {
+    for (const look of [withoutCause, examineLooseTimers, examineLooseResults])
+      sum = added(sum, await look(core))
+  }
   return { ...sum, next: ids.length === limit ? (ids.at(-1) ?? null) : null }
 }
-
-const added = (a: Examination, b: Examination): Examination => ({
-  checked: a.checked + b.checked,
-  events: a.events + b.events,
-  snapshots: a.snapshots + b.snapshots,
-  differences: [...a.differences, ...b.differences],
-})
 
 const SHOWN_STUCK = 100
 
 /** Executions that are not over and that nothing moves. Asked twice: one may be between two statements. */
-const withoutCause = async (core: Doctor): Promise<Examination> => {
+const withoutCause = async (core: Doctor): Promise<Partial<Examination>> => {
   const ask = async (): Promise<readonly string[]> =>
     (
       await Promise.all(core.shards.all.map((database) => executionsWithoutCause(database, SHOWN_STUCK)))
@@ -145,7 +137,6 @@ const withoutCause = async (core: Doctor): Promise<Examination> => {
   const first = await ask()
   const stuck = first.length === 0 ? [] : (await ask()).filter((id) => first.includes(id))
   return {
-    ...NOTHING,
     differences: stuck.map((execution_id) => ({
       execution_id,
       kind: 'no_cause',

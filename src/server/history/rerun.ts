@@ -22,6 +22,7 @@ import { claimDedupKey } from '../../store/dedup.ts'
 import { readForFold } from '../../store/fold-events.ts'
 import { findExactPosition } from '../../store/log-positions.ts'
 import { listEntries } from '../../store/step-events.ts'
+import { followParent } from '../cancel.ts'
 import type { Core } from '../core.ts'
 import { toError } from '../core.ts'
 import { defaultPool, depthBelow } from '../execute.ts'
@@ -90,6 +91,7 @@ export const rerun = async (core: Core, originId: string, request: RerunRequest)
       return { ...answer, status: 'duplicate', commandsGenerated: 0 }
     throw toError(told.reply.problem)
   }
+  if (request.parent_execution_id) await followParent(core, executionId, request.parent_execution_id)
   return { ...answer, status: 'started', commandsGenerated: told.commandsGenerated }
 }
 

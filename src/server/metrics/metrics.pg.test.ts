@@ -72,6 +72,14 @@ describe('numbers of what happened', () => {
     expect(after).not.toContain('made.up')
   })
 
+  test('a queue that is empty has the length 0 in every status', async () => {
+    const server = await servers.start({ metrics: createMetrics() })
+    const text = await scrape(server)
+    for (const status of ['PENDING', 'CLAIMED', 'PARKED'])
+      expect(sampleOf(text, `noetl_queue_depth{pool="shared",status="${status}"}`)).toBe(0)
+    expect(sampleOf(text, 'noetl_queue_oldest_seconds{pool="shared"}')).toBe(0)
+  })
+
   test('so is what internal routes do, and every look at a secret', async () => {
     const metrics = createMetrics()
     const server = await servers.start({ metrics })

@@ -27,11 +27,13 @@ export const installRequestMetrics = (app: FastifyInstance, metrics: Metrics): v
     const seconds = reply.elapsedTime / 1000
     metrics.requests.total.inc({ method, route, status })
     // Streams and long polls last as long as their callers like.
-    if (!route.endsWith('/stream') && route !== '/api/commands/lease')
+    if (!route.endsWith('/stream') && !LONG_POLLS.has(route))
       metrics.requests.seconds.observe({ method, route }, seconds)
     countKnown(`${method} ${route}`, request, reply, seconds, metrics)
   })
 }
+
+const LONG_POLLS: ReadonlySet<string> = new Set(['/api/commands/lease', '/api/commands/heartbeat'])
 
 const okOrError = (reply: FastifyReply): 'ok' | 'error' => (reply.statusCode < 400 ? 'ok' : 'error')
 

@@ -1,4 +1,9 @@
-/** Numbers that have to be asked for: queue, timers, executions. Asked at most every few seconds, however often read. */
+/**
+ * Numbers that have to be asked for: queue, timers, executions. Asked at most every few seconds, however often read.
+ *
+ * 1. A queue that is empty has the length 0, not none: alerts on a missing number cannot tell idle from broken. That goes for
+ *    the pool that everybody has, and for those that were seen.
+ */
 import { executionsWithoutCause } from '../../store/executions.ts'
 import { readQueueState } from '../../store/queue-state.ts'
 import type { Core } from '../core.ts'
@@ -8,23 +13,30 @@ const FRESH_MS = 5000
 /** Pools are named by clients: beyond so many they are counted together. */
 const MOST_POOLS = 50
 const MOST_STUCK = 1000
+const COMMON_POOL = 'shared'
+const OPEN_STATUSES = ['PENDING', 'CLAIMED', 'PARKED'] as const
 
 /** Brings the gauges up to date. */
 export const createStateMetrics = (core: Core, { state }: Metrics): (() => Promise<void>) => {
   let askedAt = Number.NEGATIVE_INFINITY
   let asking: Promise<void> | null = null
+  let known: ReadonlySet<string> = new Set()
 
   const ask = async (): Promise<void> => {
     const [queues, stuck] = await Promise.all([
       Promise.all(core.shards.all.map(readQueueState)),
       Promise.all(core.shards.all.map((database) => executionsWithoutCause(database, MOST_STUCK))),
     ])
+    const rows = queues.flatMap(({ pools }) => pools)
+    // Those with work come first: of the others, which are only remembered, some may be forgotten.
+    known = new Set(
+      [...new Set([COMMON_POOL, ...rows.map(({ pool }) => pool), ...known])].slice(0, MOST_POOLS),
+    )
     state.depth.reset()
     state.age.reset()
-    const known = new Set<string>()
-    const oldest = new Map<string, number>()
-    for (const { pool, status, count, oldestSeconds } of queues.flatMap(({ pools }) => pools)) {
-      if (known.size < MOST_POOLS) known.add(pool)
+    for (const pool of known) for (const status of OPEN_STATUSES) state.depth.set({ pool, status }, 0)
+    const oldest = new Map([...known].map((pool) => [pool, 0]))
+    for (const { pool, status, count, oldestSeconds } of rows) {
       const label = known.has(pool) ? pool : 'other'
       state.depth.inc({ pool: label, status }, count)
       if (status === 'PENDING') oldest.set(label, Math.max(oldest.get(label) ?? 0, oldestSeconds))

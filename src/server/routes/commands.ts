@@ -7,7 +7,13 @@ import {
   LeaseAnswer,
   ReleaseAnswer,
 } from '../../contract/answers-commands.ts'
-import { ClaimRequest, HeartbeatRequest, LeaseListRequest, LeaseRequest } from '../../contract/api.ts'
+import {
+  ClaimRequest,
+  HeartbeatListRequest,
+  HeartbeatRequest,
+  LeaseListRequest,
+  LeaseRequest,
+} from '../../contract/api.ts'
 import type { LeasedCommand } from '../../contract/command.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
@@ -62,13 +68,13 @@ export const commandRoutes = (app: FastifyInstance, { core, leases, closing }: S
       access,
       summary: 'Keep several leases',
       description:
-        'One status per lease, in the same order: `ok`, `cancelled` (stop working), or `lost` (somebody else has it).',
-      body: LeaseListRequest,
+        'One status per lease, in the same order: `ok`, `cancelled` (stop working), or `lost` (somebody else has it). With `wait_ms` the leases are extended at once and, while all of them are `ok`, the answer waits for one of the commands to be cancelled; never longer than a quarter of a lease.',
+      body: HeartbeatListRequest,
       answer: HeartbeatListAnswer,
     },
-    async ({ body: { worker_id, leases: held } }) => {
-      const statuses = await leases.heartbeat(worker_id, held.map(toLeaseKey))
-      return { statuses }
+    async ({ reply, body: { worker_id, leases: held, wait_ms: waitMs } }) => {
+      const wait = waitMs === 0 ? undefined : { waitMs, signal: goneSignal(reply, closing) }
+      return { statuses: await leases.heartbeat(worker_id, held.map(toLeaseKey), wait) }
     },
   )
 

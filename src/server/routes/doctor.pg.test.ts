@@ -40,6 +40,11 @@ describe('the doctor', () => {
       checked: 3,
       events: expect.any(Number),
       snapshots: 0,
+      timers: 0,
+      results: 0,
+      idle_timers: 0,
+      unreferenced_results: 0,
+      unreferenced_bytes: 0,
       next: null,
       differences: [],
     })

@@ -15,9 +15,10 @@ export const doctorRoutes = (app: FastifyInstance, { core }: ServerContext): voi
       name: 'examine',
       tag: 'history',
       access: 'admin',
-      summary: 'Compare stored executions, commands and snapshots with a fresh fold of their logs',
+      summary:
+        'Compare stored executions, commands, timers, snapshots and results with a fresh fold of their logs',
       description:
-        'One execution, or pages of all of them: give `next` of an answer as `after`. The first page also lists executions that nothing moves.',
+        'One execution, or pages of all of them: give `next` of an answer as `after`. The first page also lists executions that nothing moves, and what belongs to no execution.',
       query: DoctorQuery,
       answer: DoctorAnswer,
       problems: ['not_found'],

@@ -1,9 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { EventAnswer, EventBatchAnswer } from '../../contract/answers-commands.ts'
 import { BatchItem, BatchRequest, EventRequest } from '../../contract/api.ts'
+import { BatchHeaders } from '../../contract/api-headers.ts'
 import { idSchema } from '../../contract/ids.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
 import type { ServerContext } from '../app.ts'
+import { batchKey, reportBatch, reportBatchOnce } from '../event-batch.ts'
 import { check } from '../http.ts'
 import { toReportInput } from '../report-input.ts'
 import { route } from '../route.ts'
@@ -48,19 +50,29 @@ export const eventRoutes = (app: FastifyInstance, { core }: ServerContext): void
       tag,
       access,
       summary: 'Report several events of one execution, all or none',
+      description:
+        'With an `Idempotency-Key` the batch can be sent again for a day: it is answered like the first time and writes nothing.',
+      headers: BatchHeaders,
       body: BatchRequest,
       answer: EventBatchAnswer,
       problems: ['not_found', 'conflict', 'lease_lost', 'already_terminal'],
     },
-    async ({ body: { execution_id, worker_id, events } }) => {
+    async ({ headers, body: { execution_id, worker_id, events } }) => {
       if (events.length === 0) return { status: 'ok', event_ids: [], commands_generated: 0 }
       const executionId = check(idSchema('execution_id'), execution_id)
       const inputs = events.map((item) =>
         toReportInput({ ...check(BatchItem, item), worker_id: worker_id ?? null }),
       )
-      const { replies, commandsGenerated } = await core.demandAll(executionId, inputs)
-      const ids = replies.map((reply) => rawInteger(reply.ok ? reply.eventId : '0'))
-      return { status: 'ok', event_ids: ids, commands_generated: commandsGenerated }
+      const key = headers['Idempotency-Key'] ?? headers['X-Idempotency-Key']
+      const { eventIds, commandsGenerated } =
+        key === undefined
+          ? await reportBatch(core, executionId, inputs)
+          : await reportBatchOnce(
+              core,
+              await batchKey(executionId, key, { worker_id: worker_id ?? null, events }),
+              inputs,
+            )
+      return { status: 'ok', event_ids: eventIds.map(rawInteger), commands_generated: commandsGenerated }
     },
   )
 }

@@ -1,6 +1,7 @@
 /** The output of tools: workers bring it while they run, people read and follow it. */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
+import { StreamHeaders } from '../../contract/api-headers.ts'
 import {
   isOutputCursor,
   LogsAnswer,
@@ -16,8 +17,8 @@ import { readOutput } from '../../store/tool-output.ts'
 import type { ServerContext } from '../app.ts'
 import { pathId } from '../http.ts'
 import { route } from '../route.ts'
-import { openEventStream } from '../streams/event-stream.ts'
 import { followLogs, logEntry } from '../streams/follow-logs.ts'
+import { serveStream, STREAM_TYPE } from '../streams/serve-stream.ts'
 import { keepOutput } from '../tool-output.ts'
 
 const tag = 'logs'
@@ -102,22 +103,19 @@ export const logRoutes = (app: FastifyInstance, { core, closing }: ServerContext
       description:
         'Server-sent events: `output` for each piece, `end` with the status at last. `Last-Event-ID` goes on from there.',
       query: LogsStreamQuery,
-      answerType: 'text/event-stream',
+      headers: StreamHeaders,
+      answerType: STREAM_TYPE,
       problems: ['not_found'],
     },
-    async ({ request, reply, query }) => {
+    async ({ request, reply, headers, query }) => {
       const id = await existing(pathId(request, 'execution_id'))
-      const last = request.headers['last-event-id']
-      const from = typeof last === 'string' && isOutputCursor(last) ? last : null
-      const stream = openEventStream(reply, closing)
-      try {
-        await followLogs(core, id, filterOf(query), from, stream)
-      } catch (error) {
-        core.log.warn({ execution_id: id, error }, 'stream broken; the client may come back')
-      } finally {
-        stream.end()
-      }
-      return reply
+      const last = headers['Last-Event-ID']
+      const after = last !== undefined && isOutputCursor(last) ? last : null
+      // What the store cannot look for is refused before the stream begins.
+      await readOutput(core.shards.of(id), id, { ...filterOf(query), after, limit: 1 })
+      return serveStream(reply, { closing, log: core.log, facts: { execution_id: id } }, (open) =>
+        followLogs(core, id, filterOf(query), after, open()),
+      )
     },
   )
 }

@@ -3,7 +3,12 @@ import { describe, expect, test } from 'vitest'
 import type { LeasedCommand } from '../../contract/command.ts'
 import type { Json, JsonObject } from '../../contract/json.ts'
 import { createFamily, familyPlaybook } from '../../../test/support/family.ts'
-import { historyProblems, readLog, stuckExecutions } from '../../../test/support/history.ts'
+import {
+  historyProblems,
+  readLog,
+  storedDifferences,
+  stuckExecutions,
+} from '../../../test/support/history.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
 import type { TestServer } from '../../../test/support/server.ts'
 import { textOf } from '../../../test/support/server.ts'
@@ -214,6 +219,11 @@ describe('a rerun', () => {
       executionId: again.body['execution_id'],
       context: { args: { size: 150_000 } },
     })
+    // The doctor misses what was taken from the origin, and nothing of those that were run again.
+    servers.leaveUnexamined()
+    expect(await storedDifferences(server.core)).toEqual([
+      expect.stringContaining(`noetl://execution/${origin}/result/start`),
+    ])
   })
 
   test('with a key is started once', async () => {
@@ -287,6 +297,32 @@ describe('a diff', () => {
     expect(same.body).toMatchObject({ same: true, first_difference: null })
     expect(await server.get(`/api/executions/diff?a=${id}&b=1`)).toMatchObject({ status: 404 })
     expect(await server.get(`/api/executions/diff?a=${id}`)).toMatchObject({ status: 422 })
+  })
+
+  test('takes versions that say the same for the same, and others not', async () => {
+    const server = await servers.start()
+    const ran = async (text: string): Promise<string> => {
+      await server.register(text)
+      const id = await server.execute(PATH, {})
+      await work(server, ok)
+      return id
+    }
+    const first = await ran(diamond())
+    const commented = await ran(`# written again\n${diamond()}`)
+    const changed = await ran(diamond(`  - {step: more, ${NOOP}}\n`))
+    const differing = async (a: string, b: string): Promise<JsonObject> =>
+      (await server.get(`/api/executions/diff?a=${a}&b=${b}`)).body
+    expect(await differing(first, commented)).toMatchObject({
+      same: true,
+      same_definition: true,
+      a: { version: 1 },
+      b: { version: 2 },
+    })
+    expect(await differing(first, changed)).toMatchObject({
+      same: false,
+      same_definition: false,
+      first_difference: { aspect: 'definition', text: `${PATH} version 1 and ${PATH} version 3` },
+    })
   })
 })
 

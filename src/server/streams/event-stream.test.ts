@@ -73,6 +73,29 @@ describe('a stream to a client', () => {
     }
   })
 
+  test('is over from the start for one that left before it was opened (4)', async () => {
+    const app = Fastify({ forceCloseConnections: true })
+    cleanups.push(() => app.close())
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>()
+    const opened = new Promise<EventStream>((resolve) => {
+      app.get('/', async (_request, reply) => {
+        const left = once(reply.raw, 'close')
+        arrive()
+        await left
+        resolve(openEventStream(reply, new AbortController().signal))
+      })
+    })
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+    await arrived
+    client.destroy()
+    const stream = await opened
+    expect(stream.gone.aborted).toBe(true)
+    await stream.send(LARGE)
+    stream.end()
+  })
+
   test('makes one message of one event (2), and tells a place without one', async () => {
     const { stream, client } = await open()
     await stream.send({ name: 'odd\n\nevent: end\r\ndata: {}', data: { a: 'line\nbreak' }, id: '7' })

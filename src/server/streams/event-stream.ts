@@ -5,6 +5,7 @@
  *    with the last id it got.
  * 2. One event is one message, whatever its name and data hold.
  * 3. A silent connection gets a comment now and then, so that nobody on the way takes it for dead.
+ * 4. A client that left before its stream was opened is gone from the start: it will not leave a second time.
  */
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
@@ -44,7 +45,7 @@ export const openEventStream = (
   const leave = (): void => gone.abort()
   raw.on('close', leave)
   closing.addEventListener('abort', leave)
-  if (closing.aborted) leave()
+  if (closing.aborted || raw.destroyed) leave()
   raw.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',

@@ -9,6 +9,7 @@
  */
 import type { ExecutionStatus } from '../../contract/event.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
+import type { Bell } from '../../lib/bell.ts'
 import { createBell } from '../../lib/bell.ts'
 import { createLru } from '../../lib/lru.ts'
 import { readEvents } from '../../store/events.ts'
@@ -21,6 +22,7 @@ import { eventItem, executionItem } from '../execution-answers.ts'
 import type { Cursor } from './cursor.ts'
 import { cursorText, readCursor, sinceOf } from './cursor.ts'
 import type { EventStream } from './event-stream.ts'
+import type { OpenStream } from './serve-stream.ts'
 import { KEEP_ALIVE_MS } from './event-stream.ts'
 
 export interface AllFilter {
@@ -50,21 +52,44 @@ export const followAll = async (
   core: Core,
   filter: AllFilter,
   resume: Cursor | null,
+  open: OpenStream,
+): Promise<void> => {
+  const bell = createBell()
+  const waiting = createWaiting(bell.ring)
+  // Watched first: what changes while the cursor is read must not be missed.
+  const unwatch = changesOf(core).watchAll(waiting.add)
+  try {
+    const now = await readCursor(core.shards)
+    const stream = open()
+    stream.gone.addEventListener('abort', bell.ring)
+    await stream.place(cursorText(resume ?? now))
+    if (resume) waiting.add(null, 0)
+    await tellChanges(core, filter, { bell, waiting, from: resume ?? now }, stream)
+  } finally {
+    unwatch()
+    bell.ring()
+  }
+}
+
+interface Following {
+  readonly bell: Bell
+  readonly waiting: Waiting
+  readonly from: Cursor
+}
+
+/** Until the client is gone. */
+const tellChanges = async (
+  core: Core,
+  filter: AllFilter,
+  { bell, waiting, from }: Following,
   stream: EventStream,
 ): Promise<void> => {
   const { shards } = core
   const changes = changesOf(core)
-  const bell = createBell()
-  const waiting = createWaiting(bell.ring)
   const told = createLru<string, Told>(MAX_TOLD)
-  const unwatch = changes.watchAll(waiting.add)
-  stream.gone.addEventListener('abort', bell.ring)
-
   /** Everything before it was told to this client. */
-  let cursor = resume ?? (await readCursor(shards))
+  let cursor = from
   let cursorAt = performance.now()
-  await stream.place(cursorText(cursor))
-  if (resume) waiting.add(null, 0)
 
   const tell = async (row: ExecutionRow, first: number | null): Promise<void> => {
     if (!matches(row, filter)) return
@@ -109,27 +134,21 @@ export const followAll = async (
     }
   }
 
-  try {
-    while (!stream.gone.aborted) {
-      const hears = changes.hearsOthers()
-      // Listen before looking: what happens in between must not be missed.
-      const rung = bell.next(hears ? KEEP_ALIVE_MS : LOOK_MS)
-      const { changed, missed } = waiting.take()
-      const isOld = performance.now() - cursorAt >= CURSOR_MS
-      const next = missed || isOld ? await readCursor(shards) : null
-      if (missed || (!hears && isOld && changed.size === 0)) await tellMissed()
-      else if (changed.size > 0) await tellWaiting(changed)
-      if (next) {
-        cursor = next
-        cursorAt = performance.now()
-      }
-      await stream.keepAlive(cursorText(cursor))
-      if (!stream.gone.aborted) await rung
+  while (!stream.gone.aborted) {
+    const hears = changes.hearsOthers()
+    // Listen before looking: what happens in between must not be missed.
+    const rung = bell.next(hears ? KEEP_ALIVE_MS : LOOK_MS)
+    const { changed, missed } = waiting.take()
+    const isOld = performance.now() - cursorAt >= CURSOR_MS
+    const next = missed || isOld ? await readCursor(shards) : null
+    if (missed || (!hears && isOld && changed.size === 0)) await tellMissed()
+    else if (changed.size > 0) await tellWaiting(changed)
+    if (next) {
+      cursor = next
+      cursorAt = performance.now()
     }
-  } finally {
-    unwatch()
-    stream.gone.removeEventListener('abort', bell.ring)
-    bell.ring()
+    await stream.keepAlive(cursorText(cursor))
+    if (!stream.gone.aborted) await rung
   }
 }
 

@@ -8,6 +8,7 @@
  */
 import type { EventRecord } from '../../contract/event.ts'
 import { EVENT, terminalStatusOf } from '../../contract/event.ts'
+import { createLru } from '../../lib/lru.ts'
 import type { Span } from '../../replay/spans.ts'
 import type { Core } from '../core.ts'
 import type { Service } from '../service.ts'
@@ -26,7 +27,8 @@ export interface TraceExporter extends Service {
 export const createTraceExporter = (core: Core, collector: Collector, graceMs = GRACE_MS): TraceExporter => {
   /** The ended executions, and the position after which their spans were not told yet. */
   const waiting = new Map<string, number>()
-  const reopenedAt = new Map<string, number>()
+  /** Bounded too: one that ends at another server is never asked for here. */
+  const reopenedAt = createLru<string, number>(MAX_WAITING)
   const closing = new AbortController()
   let running: Promise<void> | null = null
   let unsubscribe: (() => void) | null = null

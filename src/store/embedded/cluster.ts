@@ -37,6 +37,8 @@ export interface ClusterOptions {
   /** False only for data that may be lost, as in tests. */
   readonly durable: boolean
   readonly removeAfterDeath?: string | undefined
+  /** Ends the making of a cluster. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export const SUPERUSER = 'noetl'
@@ -53,6 +55,7 @@ export function clusterDirectory(dataDir: string): string {
 export async function ensureCluster(options: ClusterOptions): Promise<boolean> {
   const { dataDir, binaries } = options
   await removeLeftovers(dataDir)
+  options.signal?.throwIfAborted()
   const clusterDir = clusterDirectory(dataDir)
   const found = clusterVersion(clusterDir)
   if (found === null) {
@@ -113,7 +116,7 @@ async function createCluster(options: ClusterOptions): Promise<void> {
 }
 
 async function runInitdb(options: ClusterOptions, directory: string): Promise<void> {
-  const { binaries, runAs, serverLog } = options
+  const { binaries, runAs, serverLog, signal } = options
   const args = ['-D', directory, '-U', SUPERUSER, '-A', 'trust', '-E', 'UTF8', '--no-locale', '-k']
   // Texts sort by code point; since 17 PostgreSQL can also change their case without the help of the system.
   if (binaries.majorVersion >= 17) args.push('--locale-provider=builtin', '--builtin-locale=C.UTF-8')
@@ -122,7 +125,10 @@ async function runInitdb(options: ClusterOptions, directory: string): Promise<vo
     logFile: serverLog.descriptor,
     removeAfterDeath: options.removeAfterDeath,
   })
+  signal?.addEventListener('abort', program.interrupt, { once: true })
   const status = await program.ended
+  signal?.removeEventListener('abort', program.interrupt)
+  signal?.throwIfAborted()
   if (status === 0) return
   throw new ProblemError(
     'unavailable',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { processStart } from '../../lib/process-identity.ts'
-import { lockDirectory } from './lock.ts'
+import { isLocked, lockDirectory } from './lock.ts'
 
 let directory: string
 beforeEach(() => {
@@ -77,4 +77,14 @@ test('release leaves the lock of a successor alone (4)', () => {
   abandon({ pid: process.pid, processStart: 'successor' })
   first.release()
   expect(readFileSync(lockFile(), 'utf8')).toContain('successor')
+})
+
+test('a directory counts as held while the process that took it runs, and no longer', () => {
+  expect(isLocked(directory)).toBe(false)
+  const { release } = lockDirectory(directory)
+  expect(isLocked(directory)).toBe(true)
+  release()
+  expect(isLocked(directory)).toBe(false)
+  abandon({ pid: process.pid, processStart: 'earlier' })
+  expect(isLocked(directory)).toBe(false)
 })

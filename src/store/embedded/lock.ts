@@ -23,9 +23,11 @@ interface Holder {
   readonly startedAt: string
 }
 
+const LOCK_NAME = 'noetl.pid'
+
 /** Takes the lock, or throws a `conflict` problem that names who has it. */
 export function lockDirectory(dataDir: string): DirectoryLock {
-  const lockFile = join(dataDir, 'noetl.pid')
+  const lockFile = join(dataDir, LOCK_NAME)
   const own: Holder = {
     pid: process.pid,
     processStart: processStart(process.pid) ?? UNKNOWN_START,
@@ -50,6 +52,12 @@ export function lockDirectory(dataDir: string): DirectoryLock {
     'conflict',
     `Data directory ${dataDir} is being started by other processes. Try again.`,
   )
+}
+
+/** Whether a process that runs holds the directory. */
+export function isLocked(dataDir: string): boolean {
+  const holder = parseHolder(readIfPresent(join(dataDir, LOCK_NAME)) ?? '')
+  return holder !== null && isSameProcess(holder.pid, holder.processStart)
 }
 
 function prepareLock(dataDir: string, path: string, content: string): void {

@@ -27,6 +27,8 @@ export interface ServerOptions {
   readonly settings: Readonly<Record<string, string>>
   readonly log: (line: string) => void
   readonly removeAfterDeath?: string | undefined
+  /** Gives the start up, with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface RunningServer {
@@ -49,6 +51,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const program = launch(options)
     const pid = await waitUntilReady(program, options)
     if (pid !== null) return supervise(program, pid, options)
+    if (options.signal?.aborted === true) removeOutsideSocket(options.socketDir)
+    options.signal?.throwIfAborted()
     const output = options.serverLog.tail()
     if (attempt < IN_USE_RETRIES && STILL_IN_USE.test(output.split('\n').slice(-4).join('\n'))) {
       await sleep(IN_USE_PAUSE_MS)
@@ -94,7 +98,9 @@ async function waitUntilReady(program: GuardedProgram, options: ServerOptions): 
     // Another pid: a server that an earlier process was just starting when it died, soon to end.
     if (file?.ready === true && file.pid === pid) return pid
     const now = performance.now()
-    if (now - startedAt > READY_WITHIN_MS) {
+    // Before it writes its file the server is deaf to signals: it inherits that they are ignored.
+    const isGivenUp = options.signal?.aborted === true && file?.pid === pid
+    if (now - startedAt > READY_WITHIN_MS || isGivenUp) {
       program.interrupt()
       await program.ended
       return null

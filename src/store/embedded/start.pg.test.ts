@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import {
   FAST_SETTINGS,
   processesOn,
@@ -221,4 +221,38 @@ test.runIf(process.getuid?.() === 0)('root manages where user namespaces are for
   await child.ended
   // From here on the data belongs to that user, also where namespaces are allowed.
   expect(await query((await start()).url, 'select one from t')).toEqual([{ one: 1 }])
+})
+
+test('a start that is given up while it makes its data leaves nothing, and the next one works (3, 5)', async () => {
+  const controller = new AbortController()
+  const reason = new Error('given up')
+  const starting = startEmbeddedPostgres({ dataDir, settings: FAST_SETTINGS, signal: controller.signal })
+  const refused = expect(starting).rejects.toBe(reason)
+  await vi.waitFor(() => expect(processesOn(join(dataDir, 'postgres.tmp'))).not.toEqual([]), 10_000)
+  controller.abort(reason)
+  await refused
+  expect(
+    readdirSync(dataDir).filter((name) => name.startsWith('postgres') && name !== 'postgres.log'),
+  ).toEqual([])
+  await start()
+})
+
+test('a start that was given up before it began starts nothing (5)', async () => {
+  useExistingCluster()
+  const signal = AbortSignal.abort()
+  await expect(start({ signal })).rejects.toBe(signal.reason)
+  expect(existsSync(join(dataDir, 'noetl.pid'))).toBe(false)
+})
+
+test('a start that is given up while the server gets ready ends it (3, 5)', async () => {
+  useExistingCluster()
+  const controller = new AbortController()
+  const reason = new Error('given up')
+  const starting = startEmbeddedPostgres({ dataDir, settings: FAST_SETTINGS, signal: controller.signal })
+  const refused = expect(starting).rejects.toBe(reason)
+  await vi.waitFor(() => expect(processesOn(dataDir)).not.toEqual([]), { timeout: 10_000, interval: 1 })
+  controller.abort(reason)
+  await refused
+  expect(processesOn(dataDir)).toEqual([])
+  expect(existsSync(join(dataDir, 'noetl.pid'))).toBe(false)
 })

@@ -5,13 +5,14 @@
  * 2. However an earlier process ended, the next start works, after waiting for the earlier server to be gone.
  * 3. A start that fails leaves no process behind and gives the directory free again.
  * 4. The server is reachable through a socket only this user can open, and not over the network.
+ * 5. A start that is given up takes no further step, and ends like one that fails.
  */
-import { mkdirSync, realpathSync, rmSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { realpathSync, rmSync } from 'node:fs'
 import { ProblemError } from '../../contract/problem.ts'
 import { findBinaries } from './binaries.ts'
 import { clusterDirectory, ensureCluster, SUPERUSER } from './cluster.ts'
 import { lockDirectory, type DirectoryLock } from './lock.ts'
+import { makeDirectory } from './make-directory.ts'
 import { endLeftoverServer } from './postmaster.ts'
 import { ensureDatabase, startServer } from './process.ts'
 import { chooseRunAs } from './run-as.ts'
@@ -29,6 +30,8 @@ export interface EmbeddedPostgresOptions {
   readonly settings?: Readonly<Record<string, string>> | undefined
   /** Removes the whole data directory once the server ends, also when this process is killed. */
   readonly temporary?: boolean | undefined
+  /** Gives the start up, with the reason of the signal. */
+  readonly signal?: AbortSignal | undefined
 }
 
 export interface EmbeddedPostgres {
@@ -50,7 +53,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       'The embedded PostgreSQL is not supported on Windows. Set NOETL_DATABASE_URL to a running server.',
     )
   }
-  const dataDir = makeDirectory(options.dataDir)
+  // The real path, so that one directory reached by two names is one directory.
+  const dataDir = realpathSync(makeDirectory(options.dataDir))
   const lock = lockDirectory(dataDir)
   try {
     return await startLocked(dataDir, lock, options)
@@ -65,6 +69,7 @@ async function startLocked(
   lock: DirectoryLock,
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
+  options.signal?.throwIfAborted()
   const log = options.log ?? (() => undefined)
   const settings = options.settings ?? {}
   const removeAfterDeath = options.temporary === true ? dataDir : undefined
@@ -75,7 +80,17 @@ async function startLocked(
   const serverLog = openServerLog(dataDir, runAs.owner)
   try {
     const durable = settings['fsync'] !== 'off'
-    const created = await ensureCluster({ dataDir, binaries, runAs, serverLog, durable, removeAfterDeath })
+    const { signal } = options
+    const created = await ensureCluster({
+      dataDir,
+      binaries,
+      runAs,
+      serverLog,
+      durable,
+      removeAfterDeath,
+      signal,
+    })
+    signal?.throwIfAborted()
     if (created) log(`Created a PostgreSQL ${binaries.version} database in ${clusterDir}`)
     const socketDir = prepareSocketDirectory(dataDir, runAs.owner)
     const server = await startServer({
@@ -87,12 +102,14 @@ async function startLocked(
       settings,
       log,
       removeAfterDeath,
+      signal,
     })
     const stop = async (): Promise<void> => {
       await server.stop()
       giveFree(dataDir, lock, options)
     }
     try {
+      signal?.throwIfAborted()
       await ensureDatabase(socketDir.path, DATABASE)
     } catch (error) {
       await server.stop()
@@ -113,19 +130,4 @@ function describe(socketDir: string, pid: number, stop: () => Promise<void>): Em
 function giveFree(dataDir: string, lock: DirectoryLock, options: EmbeddedPostgresOptions): void {
   lock.release()
   if (options.temporary === true) rmSync(dataDir, { recursive: true, force: true })
-}
-
-/** The real path, so that one directory reached by two names is one directory. */
-function makeDirectory(path: string): string {
-  const absolute = resolve(path)
-  try {
-    mkdirSync(absolute, { recursive: true, mode: 0o700 })
-    return realpathSync(absolute)
-  } catch (cause) {
-    throw new ProblemError(
-      'unavailable',
-      `Data directory ${absolute} cannot be made: ${(cause as Error).message}`,
-      { cause },
-    )
-  }
 }

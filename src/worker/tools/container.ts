@@ -5,7 +5,7 @@
  *    after failures too.
  * 2. An exit code other than 0 is an error of kind `process`; 125 is the runtime itself that could not start it.
  * 3. Output is shown as it appears.
- * 4. Timeouts and cancellation remove the container; removing its client alone would leave it running.
+ * 4. Timeouts, cancellation and the death of the worker remove the container; removing its client alone would leave it running.
  * 5. Which runtime there is is found out once it is needed, and again only while there is none.
  */
 import { createHash } from 'node:crypto'
@@ -18,6 +18,7 @@ import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { textOf } from './coerce.ts'
 import { findRuntime } from './container/find-runtime.ts'
 import { runArguments } from './container/run-arguments.ts'
+import { runWhenThisProcessEnds } from './process/keeper.ts'
 import { type ProcessEnd, runProcess } from './shell/run-process.ts'
 
 export interface ContainerToolOptions {
@@ -36,6 +37,7 @@ const DEFAULT_OUTPUT_BYTES = 1024 * 1024
 const REMOVE_MS = 10_000
 const NOT_STARTED = 125
 const nothing = (): void => undefined
+const removal = (name: string): readonly string[] => ['rm', '--force', name]
 
 /** Names one container of one call; a call that is repeated after a crash must not meet its own remains. */
 const containerName = ({ command, callId }: ToolCall): string => {
@@ -114,7 +116,7 @@ export const createContainerTool = (options: ContainerToolOptions): ContainerToo
     })
 
   const remove = async (runtime: string, name: string): Promise<void> => {
-    await client(runtime, ['rm', '--force', name], { signal: AbortSignal.timeout(REMOVE_MS) }).catch(nothing)
+    await client(runtime, removal(name), { signal: AbortSignal.timeout(REMOVE_MS) }).catch(nothing)
   }
 
   const runContainer = async (call: ToolCall): Promise<ToolResult> => {
@@ -126,6 +128,7 @@ export const createContainerTool = (options: ContainerToolOptions): ContainerToo
     const removing: Promise<void>[] = []
     const removeNow = (): void => void removing.push(remove(runtime, name))
     signal.addEventListener('abort', removeNow, { once: true })
+    const callOff = runWhenThisProcessEnds({ program: runtime, args: removal(name), cwd: process.cwd(), env })
     try {
       const end = await client(runtime, args, {
         env: own,
@@ -139,6 +142,7 @@ export const createContainerTool = (options: ContainerToolOptions): ContainerToo
       return resultOf(end, image, name, signal)
     } finally {
       signal.removeEventListener('abort', removeNow)
+      callOff()
     }
   }
 

@@ -53,6 +53,9 @@ const TEXTS: readonly string[] = [
   'line\r\nbreak: yes',
 ]
 
+/** Those that can be sent as a header. */
+const HEADER_TEXTS = TEXTS.filter((text) => /^[ -~]*$/.test(text))
+
 /** JSON text of values for any place. */
 const VALUES: readonly string[] = [
   'null',
@@ -163,6 +166,16 @@ export const createRequests = (document: ApiDocument, random: Random, known: Kno
     return pairs.length > 0 ? `?${pairs.join('&')}` : ''
   }
 
+  const headersFrom = (parameters: readonly Parameter[], hostility: number): Record<string, string> =>
+    Object.fromEntries(
+      parameters
+        .filter(({ in: place }) => place === 'header' && random.chance(0.5))
+        .map(({ name }) => [
+          name,
+          random.chance(hostility) ? random.pick(HEADER_TEXTS) : knownOr(name, 'some'),
+        ]),
+    )
+
   const objectText = (schema: JsonSchema, hostility: number, depth: number): string => {
     const required = (schema['required'] ?? []) as readonly string[]
     const properties = Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>)
@@ -240,11 +253,11 @@ export const createRequests = (document: ApiDocument, random: Random, known: Kno
   return {
     nearlyRight: (path, operation) => {
       const hostility = random.pick([0, 0.05, 0.15, 0.4])
+      const { parameters = [], requestBody } = operation
       return {
-        url: pathText(path, hostility / 3) + queryText(operation.parameters ?? [], hostility),
-        ...(operation.requestBody
-          ? { body: bodyText(operation, hostility), headers: JSON_HEADERS }
-          : { headers: {} }),
+        url: pathText(path, hostility / 3) + queryText(parameters, hostility),
+        ...(requestBody ? { body: bodyText(operation, hostility) } : {}),
+        headers: { ...headersFrom(parameters, hostility), ...(requestBody ? JSON_HEADERS : {}) },
       }
     },
     fixed: (path, operation) => [

@@ -61,7 +61,7 @@ export const OPENAPI_RULES: object = closed(
     tags: { type: 'array', items: closed({ name: text, description: text }, ['name']), uniqueItems: true },
     paths: {
       type: 'object',
-      propertyNames: { pattern: String.raw`^(?:/(?:[\w.-]+|\{\w+\}))+$` },
+      propertyNames: { pattern: String.raw`^(?:/|(?:/(?:[\w.-]+|\{\w+\}))+)$` },
       additionalProperties: {
         type: 'object',
         propertyNames: { enum: ['get', 'put', 'post', 'delete', 'patch'] },

@@ -1,17 +1,18 @@
 /**
  * A conversation with a server that is a program of this machine: one message per line on its standard input and output.
  *
- * 1. The program leads a process group of its own, which is ended with the conversation.
+ * 1. The program leads a process group of its own, which is ended with the conversation, and with the worker.
  * 2. What it writes to its standard error is its log.
  * 3. A line that is no message is ignored: programs greet.
  */
-import { spawn } from 'node:child_process'
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
 import type { Json, JsonObject } from '../../../contract/json.ts'
 import { isObject } from '../../../contract/json.ts'
 import { parseJson } from '../../../lib/exact-json.ts'
 import { configFailure, ToolFailure } from '../../tool-failure.ts'
+import { startToolProcess } from '../process/tool-process.ts'
 import { logLine, type McpChannel, notification, replyTo, requestMessage, resultOf } from './rpc.ts'
 
 export interface StdioChannelOptions {
@@ -56,12 +57,12 @@ const startFailure = (program: string, { code, message }: NodeJS.ErrnoException)
 
 export const createStdioChannel = (options: StdioChannelOptions): McpChannel => {
   const { program, args, signal, log } = options
-  const child = spawn(program, args, {
+  const started = startToolProcess(program, args, {
     cwd: options.cwd ?? undefined,
     env: options.env,
     stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
   })
+  const child = started.child as ChildProcessWithoutNullStreams
   const waiting = new Map<Json, Waiting>()
   let failure: unknown = null
   let lastWords = ''
@@ -88,17 +89,9 @@ export const createStdioChannel = (options: StdioChannelOptions): McpChannel => 
     if (reply !== null) send(reply)
   }
 
-  const kill = (): void => {
-    if (child.pid === undefined) return
-    try {
-      process.kill(-child.pid, 'SIGKILL')
-    } catch {
-      // Nobody is left in the group: that is what was wanted.
-    }
-  }
   const abort = (): void => {
     fail(signal.reason)
-    kill()
+    started.group.end()
   }
 
   child.on('error', (error) => fail(startFailure(program, error)))
@@ -129,7 +122,7 @@ export const createStdioChannel = (options: StdioChannelOptions): McpChannel => 
     agree: () => undefined,
     async close() {
       signal.removeEventListener('abort', abort)
-      kill()
+      started.group.end()
     },
   }
 }

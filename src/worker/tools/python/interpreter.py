@@ -5,7 +5,8 @@
 2. Output is read from the child's fds 1 and 2, so it contains what subprocesses and C code print. More than the limit
    is read and dropped, never left to block the child.
 3. When the child is gone, its process group is killed before the exit is reported: nothing of a call survives it.
-4. When the other side goes away (end of file on fd 3) the running call is killed and the interpreter ends.
+4. When the other side goes away (end of file on fd 3, or nobody who hears on fd 4) the running call is killed and the
+   interpreter ends.
 
 Frames, both ways: one byte type, four bytes length (big endian), payload.
   in   C call (JSON, not looked at here)   K kill the running call
@@ -160,8 +161,13 @@ def serve_call(payload, wakeup):
         become_call(payload, streams, wakeup)
     for stream in streams:
         os.close(stream.sink)
-    send(b"S", b"%d" % pid)
-    alive = watch(pid, {stream.source: stream for stream in streams}, wakeup)
+    try:
+        send(b"S", b"%d" % pid)
+        alive = watch(pid, {stream.source: stream for stream in streams}, wakeup)
+    except OSError:
+        # The answers broke before the end of the requests was seen.
+        kill_call(pid)
+        return False
     kill_group(pid)
     code = reap(pid)
     if not alive:

@@ -5,12 +5,13 @@
  * 2. Aborting a call kills its process group through the interpreter; an interpreter that does not confirm the kill in
  *    time is killed too, and the group with it.
  * 3. An idle interpreter does not keep the worker's process alive; a running call does.
+ * 4. When the worker dies, interpreter and call end.
  */
-import { spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
 import type { ToolFailure } from '../../tool-failure.ts'
+import { signalGroup, startToolProcess } from '../process/tool-process.ts'
 import { createFrameDecoder, encodeFrame } from './frames.ts'
 import { type CallCollector, type CallEnd, createCallCollector } from './python-call.ts'
 import { brokenStart, notStarted, tooOld } from './start-failure.ts'
@@ -42,14 +43,6 @@ const KILL_CONFIRM_MS = 2_000
 const NO_PAYLOAD = Buffer.alloc(0)
 const KEPT_NOTES = 4096
 
-const killGroup = (pid: number): void => {
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Gone already: that is what was wanted.
-  }
-}
-
 interface Running {
   readonly collector: CallCollector
   readonly settle: (end: CallEnd) => void
@@ -59,11 +52,11 @@ interface Running {
 
 export const startInterpreter = (options: InterpreterOptions): Interpreter => {
   const { python, onExit } = options
-  const child = spawn(python, [PROGRAM], {
+  const { child, group } = startToolProcess(python, [PROGRAM], {
     stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe'],
     env: options.env,
-    // Its own session: a Ctrl-C in the terminal is for the worker, which ends its calls in its own order.
-    detached: true,
+    // It notices, and ends its call, which leads a group of its own.
+    killed: 'when-stuck',
   })
   const [requests, answers] = [child.stdio[3] as Socket, child.stdio[4] as Socket]
   let running: Running | null = null
@@ -76,11 +69,12 @@ export const startInterpreter = (options: InterpreterOptions): Interpreter => {
   const end = (): void => {
     if (!alive) return
     alive = false
+    group.end()
     onExit()
     const call = running
     running = null
     if (call === null) return
-    if (call.pid !== null) killGroup(call.pid)
+    if (call.pid !== null) signalGroup(call.pid, 'SIGKILL')
     if (ready) call.settle(call.collector.lost())
     else call.fail(failure ?? brokenStart(python, notes))
   }

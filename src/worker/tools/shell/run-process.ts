@@ -5,12 +5,13 @@
  *    unless it left the group on purpose.
  * 2. Aborting asks the group to end, and kills it when it has not after a moment.
  * 3. A stranger that keeps the output open does not keep the call waiting.
+ * 4. A worker that dies takes the group along.
  */
-import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import type { Writable } from 'node:stream'
 
 import { configFailure } from '../../tool-failure.ts'
+import { startToolProcess } from '../process/tool-process.ts'
 import { createOutputBuffer } from './output-buffer.ts'
 
 export interface ProcessOptions {
@@ -39,15 +40,6 @@ export interface ProcessEnd {
 const KILL_AFTER_MS = 2_000
 const CLOSE_WITHIN_MS = 500
 
-const signalGroup = (pid: number | undefined, signal: NodeJS.Signals): void => {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // Nobody is left in the group: that is what was wanted.
-  }
-}
-
 const feed = (stream: Writable | null | undefined, text: string | null): void => {
   // A process that ends without reading its input breaks the pipe; its exit says whether that matters.
   stream?.on('error', () => undefined)
@@ -65,7 +57,7 @@ const startFailure = (program: string, error: NodeJS.ErrnoException): Error =>
 export const runProcess = (options: ProcessOptions): Promise<ProcessEnd> =>
   new Promise((resolve, reject) => {
     const { program, signal, onOutput, maxOutputBytes } = options
-    const child = spawn(program, options.args, {
+    const { child, group } = startToolProcess(program, options.args, {
       cwd: options.cwd,
       env: options.env,
       stdio: [
@@ -74,7 +66,6 @@ export const runProcess = (options: ProcessOptions): Promise<ProcessEnd> =>
         'pipe',
         ...(options.script === null ? [] : (['pipe'] as const)),
       ],
-      detached: true,
     })
     const buffers = { stdout: createOutputBuffer(maxOutputBytes), stderr: createOutputBuffer(maxOutputBytes) }
     let killTimer: NodeJS.Timeout | undefined
@@ -84,8 +75,8 @@ export const runProcess = (options: ProcessOptions): Promise<ProcessEnd> =>
 
     const stop = (): void => {
       stopping = true
-      signalGroup(child.pid, 'SIGTERM')
-      killTimer = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), KILL_AFTER_MS)
+      group.signal('SIGTERM')
+      killTimer = setTimeout(() => group.signal('SIGKILL'), KILL_AFTER_MS)
     }
     const over = (): void => {
       clearTimeout(killTimer)
@@ -105,7 +96,7 @@ export const runProcess = (options: ProcessOptions): Promise<ProcessEnd> =>
     })
     child.on('exit', () => {
       // After an abort the others of the group keep their moment to clean up.
-      if (!stopping) signalGroup(child.pid, 'SIGKILL')
+      if (!stopping) group.end()
       const closeWithinMs = CLOSE_WITHIN_MS + (stopping ? KILL_AFTER_MS : 0)
       closeTimer = setTimeout(() => {
         child.stdout?.destroy()
@@ -114,7 +105,7 @@ export const runProcess = (options: ProcessOptions): Promise<ProcessEnd> =>
     })
     child.on('close', (code, signalName) => {
       over()
-      signalGroup(child.pid, 'SIGKILL')
+      group.end()
       resolve({
         exitCode: code ?? 128 + (signalName === null ? 0 : constants.signals[signalName]),
         signalName,
