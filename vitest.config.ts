@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config'
 /** The suffix tells the cost: `.test.ts` needs nothing, `.pg.test.ts` a PostgreSQL, `test/e2e` whole processes. */
 export default defineConfig({
   test: {
+    // Half of the time a test waits for PostgreSQL or a process; a processor kept free would be idle.
+    maxWorkers: '100%',
     projects: [
       {
         test: {
