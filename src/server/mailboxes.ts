@@ -7,6 +7,7 @@
  */
 import type { EventRecord } from '../contract/event.ts'
 import type { State } from '../engine/state.ts'
+import { isTerminal } from '../engine/state.ts'
 import { createIdleCache } from '../lib/idle-cache.ts'
 import type { Mailbox } from './mailbox.ts'
 import type { StateWeight } from './state-weight.ts'
@@ -55,6 +56,8 @@ export const createMailboxes = (bounds: {
       if (entry) weigh(state.executionId, entry, weightOf(state))
     },
     committed: (state, events) => {
+      // It goes as soon as it rests (3).
+      if (isTerminal(state)) return
       const entry = kept.get(state.executionId)
       if (entry) weigh(state.executionId, entry, weightAfter(entry.weight, state, events))
     },
