@@ -157,6 +157,7 @@ export const createCore = (options: CoreOptions): Core => {
   const deps: MailboxDeps = {
     environment,
     largeResults,
+    graphAtHand: (catalogId) => playbooks.atHand(catalogId)?.graph ?? null,
     graphOf: async (catalogId) => (await playbooks.byId(catalogId)).graph,
     load: async (executionId) => {
       const loaded = await loadLiveState(shards.of(executionId), executionId, sealer)

@@ -84,6 +84,8 @@ export interface LargeResults {
   storeDigest(facts: ResultFacts, digest: Digest): Promise<ResultRow>
   /** The data, or its marker once it is stored apart. */
   keep(executionId: string, step: string, data: Json): Promise<Json>
+  /** The reported context stays as it is: its data is in it, and small enough. */
+  isInline(context: Json): boolean
   /** The reported context with its data stored apart; the same context when the data is small enough. */
   externalise(executionId: string, step: string, context: Json, selected: readonly string[]): Promise<Json>
   /** The reported context with its data in it, wherever the worker put it. */
@@ -240,17 +242,16 @@ export const createLargeResults = (options: LargeResultsOptions): LargeResults =
     storeContext: async (executionId, step, context) =>
       (await storeValue({ ...ofStep(executionId, `command:${step}`), sourceStep: null }, context, [])).ref,
     keep: async (executionId, step, data) => {
-      if (!isLargerThan(data, INLINE_LIMIT) && referenceOf(data) === null) return data
+      if (isSmall(data)) return data
       const kept = await storeValue(ofStep(executionId, step), data, [])
       return markerFrom(kept.outline(), kept)
     },
+    isInline,
     externalise: async (executionId, step, context, selected) => {
-      if (!isObject(context)) return context
-      const data = reportedData(context)
-      if (data === undefined) return context
+      if (isInline(context) || !isObject(context)) return context
+      const data = reportedData(context) ?? null
       if (isDeclared(context, data))
         return referenceOf(data) === null ? adopt(context, data['_ref'], selected) : context
-      if (!isLargerThan(data, INLINE_LIMIT) && referenceOf(data) === null) return context
       const kept = await storeValue(ofStep(executionId, step), data, selected)
       const outline = kept.outline()
       return withData(context, {
@@ -272,6 +273,15 @@ export const createLargeResults = (options: LargeResultsOptions): LargeResults =
     },
   }
 }
+
+const isInline = (context: Json): boolean => {
+  if (!isObject(context)) return true
+  const data = reportedData(context)
+  return data === undefined || (!isDeclared(context, data) && isSmall(data))
+}
+
+/** And does not look like a reference, which it must not be taken for. */
+const isSmall = (data: Json): boolean => !isLargerThan(data, INLINE_LIMIT) && referenceOf(data) === null
 
 const ofStep = (executionId: string, name: string): ResultFacts => ({
   executionId,

@@ -39,7 +39,8 @@ import { isSnapshotDue } from './state-loader.ts'
 export interface MailboxDeps {
   environment(): Environment
   readonly largeResults: LargeResults
-  /** The graph of a catalog entry. */
+  /** The graph of a catalog entry, if it is in memory. */
+  graphAtHand(catalogId: string): Graph | null
   graphOf(catalogId: string): Promise<Graph>
   load(executionId: string): Promise<LoadedState | null>
   append(append: Append): Promise<boolean>
@@ -133,7 +134,9 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   const takeTurn = async (turn: Letter[]): Promise<void> => {
     const needed: Needed = new Map()
     for (let conflicts = 0; conflicts < MAX_CONFLICTS;) {
-      if (!(await ensureState()) || !state || !graph) {
+      if (state) graph ??= starting ?? deps.graphAtHand(state.catalogId)
+      if (!state || !graph) await load()
+      if (!state || !graph) {
         const problem = refused('not_found', `Execution not found: ${executionId}`)
         for (const letter of turn.splice(0))
           letter.resolve({ replies: letter.inputs.map(() => problem), state: null, commandsGenerated: 0 })
@@ -159,26 +162,19 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     )
   }
 
-  const ensureState = async (): Promise<boolean> => {
-    if (state) {
-      graph ??= starting ?? (await deps.graphOf(state.catalogId))
-      return true
-    }
-    const loaded = await deps.load(executionId)
-    if (!loaded) {
+  /** Brings state and graph into memory; leaves no state where there is none in the store. */
+  const load = async (): Promise<void> => {
+    if (!state) {
+      const loaded = await deps.load(executionId)
+      if (loaded) {
+        starting = null
+        snapshotPosition = loaded.snapshotPosition
+      } else if (starting === null) return
       // A start whose decision had to be made again has nothing in the store yet.
-      if (starting === null) return false
-      state = createState(executionId)
-      graph = starting
+      state = loaded?.state ?? createState(executionId)
       current = true
-      return true
     }
-    state = loaded.state
-    starting = null
-    snapshotPosition = loaded.snapshotPosition
-    current = true
-    graph = await deps.graphOf(state.catalogId)
-    return true
+    graph = starting ?? (await deps.graphOf(state.catalogId))
   }
 
   /** `conflict`: the state was not the current one. A letter: it was refused and answered; decide without it. */
@@ -271,7 +267,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
   /** Data too large for the log goes into a row of its own, once, however often the turn is taken. */
   const slim = (session: Session, input: ReportInput): Promise<ReportInput> | ReportInput => {
     const command = input.commandId === null ? undefined : session.state.commands.get(input.commandId)
-    if (!command) return input
+    if (!command || deps.largeResults.isInline(input.context)) return input
     let slimInput = slimmed.get(input)
     if (!slimInput) {
       slimInput = slimContext(session, command, input.context).then((context) =>

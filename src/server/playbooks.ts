@@ -21,6 +21,8 @@ export interface RegisteredPlaybook {
 }
 
 export interface Playbooks {
+  /** If it is in memory. */
+  atHand(catalogId: string): RegisteredPlaybook | null
   /** Throws `not_found`, or `invalid` with the problems of an entry that is not a valid playbook. */
   byId(catalogId: string): Promise<RegisteredPlaybook>
   byPath(path: string, version: number | null): Promise<RegisteredPlaybook>
@@ -39,9 +41,11 @@ export const createPlaybooks = (cluster: Database, cachedBytes = CACHED_BYTES): 
   const parsed = createLru<string, Parsed>(CACHED, { limit: cachedBytes, of: ({ bytes }) => bytes })
   const lookups = new Map<string, { running: Promise<unknown>; next: Promise<string | null> | null }>()
 
+  const atHand = (catalogId: string): RegisteredPlaybook | null => parsed.get(catalogId)?.playbook ?? null
+
   const parse = (row: CatalogRow): RegisteredPlaybook => {
-    const known = parsed.get(row.catalog_id)
-    if (known) return known.playbook
+    const known = atHand(row.catalog_id)
+    if (known) return known
     const playbook: RegisteredPlaybook = {
       catalogId: row.catalog_id,
       path: row.path,
@@ -76,14 +80,15 @@ export const createPlaybooks = (cluster: Database, cachedBytes = CACHED_BYTES): 
   }
 
   const byId = async (catalogId: string): Promise<RegisteredPlaybook> => {
-    const known = parsed.get(catalogId)
-    if (known) return known.playbook
+    const known = atHand(catalogId)
+    if (known) return known
     const row = await readCatalogEntry(cluster, catalogId)
     if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${catalogId}`)
     return parse(row)
   }
 
   return {
+    atHand,
     byId,
     byPath: async (path, version) => {
       if (version === null) {
