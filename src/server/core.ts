@@ -21,6 +21,7 @@ import { readVersion } from '../store/executions.ts'
 import type { Shards } from '../store/shards.ts'
 import { signed } from './access/sign-input.ts'
 import { DEFAULT_LEASE_SECONDS } from './build-append.ts'
+import { createDataApart } from './data-apart.ts'
 import type { Instruments } from './instruments.ts'
 import { NO_INSTRUMENTS } from './instruments.ts'
 import type { LocalSlots } from './local-slots.ts'
@@ -156,7 +157,7 @@ export const createCore = (options: CoreOptions): Core => {
 
   const deps: MailboxDeps = {
     environment,
-    largeResults,
+    apart: createDataApart(largeResults),
     graphAtHand: (catalogId) => playbooks.atHand(catalogId)?.graph ?? null,
     graphOf: async (catalogId) => (await playbooks.byId(catalogId)).graph,
     load: async (executionId) => {

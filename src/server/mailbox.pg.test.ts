@@ -74,7 +74,7 @@ describe('a mailbox', () => {
     expect(answers.map((answer) => answer.commandsGenerated)).toEqual([0, 3, 0])
   })
 
-  test('an input that cannot be written fails alone (rule 7)', async () => {
+  test('an input that cannot be written fails alone (rule 6)', async () => {
     const server = await servers.start()
     await server.register(loopOver('tests/poison', 3))
     const id = await server.execute('tests/poison')
@@ -106,7 +106,7 @@ describe('a mailbox', () => {
     expect(await soundness(server, id)).toEqual([])
   })
 
-  test('a refusal stays one when what arrived with it has to be taken again (rule 7)', async () => {
+  test('a refusal stays one when what arrived with it has to be taken again (rule 6)', async () => {
     const server = await servers.start()
     await server.register(single('tests/again'))
     const id = await server.execute('tests/again')

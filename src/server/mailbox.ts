@@ -7,38 +7,31 @@
  * 3. A lost race throws the state away: fold the new tail, decide again.
  * 4. A refusal, which writes nothing, is only given on a state known to be current.
  * 5. Commands issued to the worker in this process are leased by the same commit that issues them.
- * 6. Data too large for the log is written before the events that refer to it, once, however often a turn is taken.
- * 7. An input that cannot be decided or written fails alone: those that arrived with it are taken one by one.
+ * 6. An input that cannot be decided or written fails alone: those that arrived with it are taken one by one.
  */
 import type { LeasedCommand } from '../contract/command.ts'
 import type { EventRecord } from '../contract/event.ts'
-import type { Json } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { decide } from '../engine/decide.ts'
-import { commandIdOf } from '../engine/envelope.ts'
 import type { Graph } from '../engine/graph.ts'
-import type { Input, Reply, ReportInput } from '../engine/input.ts'
+import type { Input, Reply } from '../engine/input.ts'
 import { refused } from '../engine/input.ts'
-import { ResultMissing, ResultNeeded } from '../engine/reference.ts'
-import { requirementsOf } from '../engine/requirements.ts'
 import type { Environment, Session } from '../engine/session.ts'
 import { createSession } from '../engine/session.ts'
-import type { CommandState, State } from '../engine/state.ts'
+import type { State } from '../engine/state.ts'
 import { createState, isTerminal } from '../engine/state.ts'
-import { isLargerThan } from '../lib/json-size.ts'
 import type { Append } from '../store/append.ts'
 import { isUnavailable } from '../store/failure.ts'
-import { buildAppend, LOCAL_TOKEN, poolOf, SERVER_POOL, TIMER_POOL } from './build-append.ts'
-import { toLeasedCommand } from './leased-command.ts'
-import type { LargeResults } from './large-results.ts'
-import { CONTEXT_LIMIT } from './large-results.ts'
+import { buildAppend } from './build-append.ts'
+import type { DataApart, Needed } from './data-apart.ts'
 import type { LocalSlots } from './local-slots.ts'
 import type { LoadedState } from './state-loader.ts'
 import { isSnapshotDue } from './state-loader.ts'
+import { takeLocally, waitingPools } from './take-locally.ts'
 
 export interface MailboxDeps {
   environment(): Environment
-  readonly largeResults: LargeResults
+  readonly apart: DataApart
   /** The graph of a catalog entry, if it is in memory. */
   graphAtHand(catalogId: string): Graph | null
   graphOf(catalogId: string): Promise<Graph>
@@ -66,9 +59,6 @@ export interface Answer {
   /** Commands issued because of these inputs. */
   readonly commandsGenerated: number
 }
-
-/** Data stored apart that a turn turned out to need. */
-type Needed = Map<string, Json>
 
 /** Inputs that are accepted together or not at all. */
 interface Letter {
@@ -192,7 +182,7 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
       const { events, issued } = session
       const before = { events: events.length, issued: issued.length }
       const replies = await decideLetter(session, letter).catch((error: unknown) =>
-        fetchWhatIsNeeded(error, needed),
+        deps.apart.fetchNeeded(error, needed),
       )
       if (replies === 'again') return 'again'
       answers.push({ replies, state: session.state, commandsGenerated: issued.length - before.issued })
@@ -210,10 +200,10 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     }
     // The worker that takes commands now gets them after the commit, also when it is being stopped by then.
     const slots = deps.localSlots()
-    const local = slots ? claimLocally(session, slots) : []
+    const local = slots ? takeLocally(session, slots) : []
     let won = false
     try {
-      await slimCommands(session)
+      await deps.apart.slimCommands(session)
       const localWorkerId = slots?.workerId ?? null
       won = await deps.append(
         buildAppend(session, { expectedVersion, local, localWorkerId, leaseSeconds: deps.leaseSeconds }),
@@ -240,59 +230,12 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     for (const input of inputs) {
       const repeat =
         input.type === 'report' && input.eventId !== null ? await findRepeat(session, input.eventId) : null
-      const reply = repeat ?? decide(session, isReport(input) ? await slim(session, input) : input)
+      const reply =
+        repeat ?? decide(session, input.type === 'report' ? await deps.apart.slim(session, input) : input)
       replies.push(reply)
       if (!reply.ok) break
     }
     return replies
-  }
-
-  /**
-   * A decision that needs data stored apart is made again with the data at hand. The turn keeps what it needed: two
-   * results that do not fit into the cache together must not push each other out for ever.
-   */
-  const fetchWhatIsNeeded = async (error: unknown, needed: Needed): Promise<'again'> => {
-    if (!(error instanceof ResultNeeded)) throw error
-    try {
-      needed.set(error.ref, await deps.largeResults.fetch(error.ref))
-    } catch (problem) {
-      // Deciding again finds out that it is gone, and what to make of that.
-      if (!(problem instanceof ResultMissing)) throw problem
-    }
-    return 'again'
-  }
-
-  const slimmed = new WeakMap<Input, Promise<ReportInput>>()
-
-  /** Data too large for the log goes into a row of its own, once, however often the turn is taken. */
-  const slim = (session: Session, input: ReportInput): Promise<ReportInput> | ReportInput => {
-    const command = input.commandId === null ? undefined : session.state.commands.get(input.commandId)
-    if (!command || deps.largeResults.isInline(input.context)) return input
-    let slimInput = slimmed.get(input)
-    if (!slimInput) {
-      slimInput = slimContext(session, command, input.context).then((context) =>
-        context === input.context ? input : { ...input, context },
-      )
-      slimmed.set(input, slimInput)
-    }
-    return slimInput
-  }
-
-  /** The rows of a cursor are work to be issued, those of a loop become one list: both stay in the log. */
-  const slimContext = ({ graph }: Session, command: CommandState, context: Json): Promise<Json> => {
-    const { step, isClaim, index } = command
-    return isClaim || index !== null
-      ? deps.largeResults.internalise(context)
-      : deps.largeResults.externalise(executionId, step, context, graph.step(step).outputSelect)
-  }
-
-  /** The same for the contexts of commands. The worker beside us has already got the whole one. */
-  const slimCommands = async (session: Session): Promise<void> => {
-    for (const issued of session.issued) {
-      if (!isLargerThan(issued.context, CONTEXT_LIMIT)) continue
-      const ref = await deps.largeResults.storeContext(executionId, issued.nodeName ?? '', issued.context)
-      session.events[session.events.indexOf(issued)] = { ...issued, context: { _ref: ref } }
-    }
   }
 
   /** An id given by the sender may be in the log already: then this is a repeat. */
@@ -318,26 +261,6 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     }
   }
 
-  /** Leases what was just issued to the worker beside us, as far as it has room. */
-  const claimLocally = (session: Session, slots: LocalSlots): readonly LeasedCommand[] => {
-    const claimed: LeasedCommand[] = []
-    const requires = requirementsOf(session.graph.playbook)
-    for (const issued of session.issued) {
-      const commandId = commandIdOf(issued.meta, undefined) ?? ''
-      if (
-        !session.state.commands.has(commandId) ||
-        !slots.reserve(poolOf(session.state, issued.nodeType ?? ''), issued.nodeType ?? '', requires)
-      )
-        continue
-      const { workerId } = slots
-      const reply = decide(session, { type: 'claim', commandId, workerId, leaseToken: LOCAL_TOKEN })
-      // A report in this very turn may have named another holder.
-      if (!reply.ok) slots.giveBack([issued.nodeType ?? ''])
-      else claimed.push(toLeasedCommand(issued, { commandId, leaseToken: LOCAL_TOKEN, attempt: 1 }))
-    }
-    return claimed
-  }
-
   return {
     deliver: (inputs) =>
       new Promise((resolve, reject) => {
@@ -347,21 +270,6 @@ export const createMailbox = (executionId: string, deps: MailboxDeps, fresh: Gra
     // A state without a status is one whose start was refused.
     isFinished: () => state === null || state.status === null || isTerminal(state),
   }
-}
-
-const isReport = (input: Input): input is ReportInput => input.type === 'report'
-
-/** Where this commit put work that somebody must fetch. */
-const waitingPools = (
-  { state, issued, changes, timers }: Session,
-  local: readonly LeasedCommand[],
-): ReadonlySet<string> => {
-  const pools = new Set<string>()
-  const taken = new Set(local.map((command) => command.eventId))
-  for (const event of issued) if (!taken.has(event.eventId)) pools.add(poolOf(state, event.nodeType ?? ''))
-  if (changes.some((change) => change.status === 'PENDING')) pools.add(state.pool).add(SERVER_POOL)
-  if (timers.some((timer) => timer.delayMs === 0)) pools.add(TIMER_POOL)
-  return pools
 }
 
 const answerAll = (turn: Letter[], answers: readonly Answer[]): void => {
