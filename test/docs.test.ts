@@ -5,6 +5,7 @@
  * 2. In the guide to the language, a block that is not a playbook says so in its first line.
  * 3. A relative link leads to a file, and its anchor to a heading there.
  * 4. Every route that docs/api.md names is a route of the server.
+ * 5. The table of warnings in docs/playbooks.md has every warning that the reader of playbooks gives, and no other.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -94,6 +95,29 @@ const isBroken = (page: string, link: string): boolean => {
 describe('links between pages', () => {
   it.each(PAGES)('3: of %s lead somewhere', (page) => {
     expect(linksOf(page).filter((link) => isBroken(page, link))).toEqual([])
+  })
+})
+
+describe('docs/playbooks.md', () => {
+  const codesIn = (text: string, pattern: RegExp): readonly string[] =>
+    [...new Set([...text.matchAll(pattern)].map(([, code = '']) => code))].sort()
+
+  it('5: lists the warnings that there are', () => {
+    const sources = globSync('src/playbook/**/*.ts', { cwd: ROOT }).filter(
+      (path) => !/\.(?:test|suite)\.ts$/.test(path),
+    )
+    const given = codesIn(sources.map(read).join('\n'), /\.warn\(\s*'([a-z-]+)'/g)
+    // A code that is not written where it is given would escape the line above.
+    expect(
+      sources
+        .map(read)
+        .join('\n')
+        .match(/\.warn\(\s*[^'\s]/g),
+    ).toBe(null)
+    const rows = /^\| warning \|.*?\n\n/ms.exec(`${read('docs/playbooks.md')}\n\n`)?.[0] ?? ''
+    const listed = rows.split('\n').flatMap((row) => codesIn(row.split('|')[1] ?? '', /`([a-z-]+)`/g))
+    expect(listed.length).toBe(new Set(listed).size)
+    expect([...listed].sort()).toEqual(given)
   })
 })
 

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import type { Raw } from './connect-options.ts'
 import { connected, connectOf, text } from './connect-options.ts'
+import { executionArgument } from './flag-values.ts'
 import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { Act } from './history-program.ts'
 
@@ -43,7 +44,7 @@ const addList = (program: Command, act: Act): void => {
 const addCancel = (program: Command, act: Act): void => {
   connected(program.command('cancel'))
     .description('cancel an execution and those that it started')
-    .argument('<execution>', 'the id of the execution')
+    .argument('<execution>', 'the id of the execution', executionArgument)
     .option('--reason <text>', 'to be recorded with it')
     .option('--no-cascade', 'let those that it started go on')
     .option('--json', 'print the answer as JSON')

@@ -17,7 +17,7 @@ export const explainStep = async (
   client: Pick<HistoryClient, 'explain'>,
   terminal: Terminal,
 ): Promise<number> => {
-  const run = wholeNumberFlag('--run', givenRun)
+  const run = wholeNumberFlag('--run', givenRun, { least: 1n, most: 1_000_000_000n })
   const answer = await client.explain(execution, { step, ...(run === null ? {} : { run }) })
   terminal.out(json ? JSON.stringify(answer, null, 2) : answer.text)
   return EXIT.ok

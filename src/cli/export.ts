@@ -1,11 +1,9 @@
-/** `noetl export`: an execution as a file, on stdout or where `--output` says. */
-import { createWriteStream, renameSync, rmSync } from 'node:fs'
-import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
+/** `noetl export`: an execution as a file, on stdout or where `--output` says. One that is not whole is no file, and an error. */
 import type { HistoryClient } from '../client/history.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { EXIT } from './failure.ts'
 import type { Terminal } from './terminal.ts'
+import { writeWholeFile } from './whole-file.ts'
 
 export interface ExportFlags {
   readonly command: 'export'
@@ -24,12 +22,24 @@ export const exportExecution = async (
     ...(withChildren ? { with_children: 'true' } : {}),
     ...(includeSecrets ? { include_secrets: 'true' } : {}),
   })
-  const last = output === null ? await printLines(bytes, terminal) : await writeFile(bytes, output)
-  // The server cannot take back what it sent: an export that broke off shows by its missing end.
-  if (!last.startsWith('{"type":"end"'))
-    throw new ProblemError('unavailable', 'The export broke off; the server log says why')
-  return EXIT.ok
+  if (output === null || output === '-') {
+    const last = await printLines(bytes, terminal)
+    // A reader that went away has what it wanted.
+    if (!isEnd(last) && !terminal.abandoned.aborted) throw brokeOff()
+    return EXIT.ok
+  }
+  const watched = watchedEnd(bytes)
+  const isWhole = (): boolean => isEnd(watched.lastLine())
+  const written = await writeWholeFile({ output, bytes: watched.bytes, isWhole })
+  if (written === 'cut') throw brokeOff()
+  return written === 'left' ? EXIT.interrupted : EXIT.ok
 }
+
+/** The server cannot take back what it sent: an export that broke off shows by its missing end. */
+const isEnd = (lastLine: string): boolean => lastLine.startsWith('{"type":"end"')
+
+const brokeOff = (): ProblemError =>
+  new ProblemError('unavailable', 'The export broke off; the server log says why')
 
 /** Prints whole lines; answers the last one. */
 const printLines = async (bytes: AsyncIterable<Uint8Array>, terminal: Terminal): Promise<string> => {
@@ -37,6 +47,7 @@ const printLines = async (bytes: AsyncIterable<Uint8Array>, terminal: Terminal):
   let rest = ''
   let last = ''
   for await (const chunk of bytes) {
+    if (terminal.abandoned.aborted) break
     rest += decoder.decode(chunk, { stream: true })
     const end = rest.lastIndexOf('\n')
     if (end === -1) continue
@@ -48,32 +59,20 @@ const printLines = async (bytes: AsyncIterable<Uint8Array>, terminal: Terminal):
   return last
 }
 
-/** The file appears when it is whole. */
-const writeFile = async (bytes: AsyncIterable<Uint8Array>, output: string): Promise<string> => {
-  const partial = `${output}.partial`
+/** Passes the bytes on and keeps the end of them. */
+const watchedEnd = (bytes: AsyncIterable<Uint8Array>) => {
   let tail = Buffer.alloc(0)
-  const watched = async function* (): AsyncGenerator<Uint8Array> {
+  const watch = async function* (): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       tail = Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES)
       yield chunk
     }
   }
-  const file = createWriteStream(partial)
-  try {
-    await pipeline(Readable.from(watched()), file)
-  } catch (error) {
-    // What goes wrong with the file says so itself; everything else is the connection's.
-    if (file.errored !== error || !isSystemError(error)) throw error
-    throw new ProblemError('invalid', `${output} cannot be written: ${error.message}`, { cause: error })
+  return {
+    bytes: watch(),
+    lastLine: (): string => tail.toString('utf8').trimEnd().split('\n').at(-1) ?? '',
   }
-  const last = tail.toString('utf8').trimEnd().split('\n').at(-1) ?? ''
-  if (last.startsWith('{"type":"end"')) renameSync(partial, output)
-  else rmSync(partial)
-  return last
 }
-
-const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
-  error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === 'string'
 
 /** The last line is shorter than this. */
 const TAIL_BYTES = 1024

@@ -63,6 +63,9 @@ export const reportFailure = (error: unknown, terminal: Terminal, debug: boolean
   return expected ? PROBLEM_EXIT[error.code] : EXIT.failed
 }
 
+/** What people are told while a connection that broke is made anew. */
+export const READING_ON = 'The connection broke; reading on from where it was.'
+
 export const errorLine = (message: string, { errorStyle }: Terminal): string =>
   `${errorStyle.red(errorStyle.bold('error:'))} ${message}`
 

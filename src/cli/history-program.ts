@@ -8,6 +8,7 @@ import type { ExplainFlags } from './explain.ts'
 import type { ExportFlags } from './export.ts'
 import type { Raw } from './connect-options.ts'
 import { connected, connectOf, text } from './connect-options.ts'
+import { executionArgument } from './flag-values.ts'
 import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { ImportFlags } from './import.ts'
 import type { ListFlags } from './list.ts'
@@ -52,7 +53,7 @@ const append = (value: string, former: readonly string[] = []): readonly string[
 const addState = (program: Command, act: Act): void => {
   connected(program.command('state'))
     .description('show an execution as it stood: variables, steps, what runs and why it waits')
-    .argument('<execution>', EXECUTION)
+    .argument('<execution>', EXECUTION, executionArgument)
     .option('--as-of-event <id>', 'after the event with this id')
     .option('--as-of-position <number>', 'after the event at this position')
     .option('--as-of-time <instant>', 'at this instant, such as 2026-01-31T12:00:00Z')
@@ -86,7 +87,7 @@ const addState = (program: Command, act: Act): void => {
 const addExplain = (program: Command, act: Act): void => {
   connected(program.command('explain'))
     .description('say why a step ran, did not run, or waits')
-    .argument('<execution>', EXECUTION)
+    .argument('<execution>', EXECUTION, executionArgument)
     .argument('<step>', 'the name of the step')
     .option('--run <number>', 'which of its runs, counted from 1 (default: the latest)')
     .option('--json', 'print the answer as JSON')
@@ -109,7 +110,7 @@ const addExplain = (program: Command, act: Act): void => {
 const addRerun = (program: Command, act: Act): void => {
   connected(program.command('rerun'))
     .description('run an execution again as a new one')
-    .argument('<execution>', EXECUTION)
+    .argument('<execution>', EXECUTION, executionArgument)
     .option('--from <place>', 'start, or failed: what failed in it and what follows (default: start)')
     .option('--from-step <name>', 'the latest run of this step and what follows')
     .option('--from-event <id>', 'as it stood after this event')
@@ -154,7 +155,7 @@ const addRerun = (program: Command, act: Act): void => {
 const addRetry = (program: Command, act: Act): void => {
   connected(program.command('retry'))
     .description('open a failed execution again and run what failed in it')
-    .argument('<execution>', EXECUTION)
+    .argument('<execution>', EXECUTION, executionArgument)
     .option('--step <name>', 'only this failed step; repeatable', append)
     .option('--var <name=value>', 'set a variable first, JSON or text; repeatable', append)
     .option('--reason <text>', 'to be recorded with it')
@@ -189,8 +190,8 @@ const addRetry = (program: Command, act: Act): void => {
 const addDiff = (program: Command, act: Act): void => {
   connected(program.command('diff'))
     .description('compare two executions: inputs, the way taken, results, timings')
-    .argument('<a>', 'the id of an execution')
-    .argument('<b>', 'the id of another one')
+    .argument('<a>', 'the id of an execution', executionArgument)
+    .argument('<b>', 'the id of another one', executionArgument)
     .option('--json', 'print the answer as JSON')
     .addHelpText(
       'after',
@@ -209,10 +210,10 @@ const addDiff = (program: Command, act: Act): void => {
 const addTransfer = (program: Command, act: Act): void => {
   connected(program.command('export'))
     .description('write an execution to stdout as one file: definition, events, results')
-    .argument('<execution>', EXECUTION)
+    .argument('<execution>', EXECUTION, executionArgument)
     .option('--with-children', 'with the executions that it started')
     .option('--include-secrets', 'with everything that is otherwise replaced; for admins')
-    .option('-o, --output <file>', 'write it here instead')
+    .option('-o, --output <file>', 'write it here instead, once it is whole')
     .addHelpText(
       'after',
       helpAfter(
@@ -256,7 +257,7 @@ const addTransfer = (program: Command, act: Act): void => {
 const addDoctor = (program: Command, act: Act): void => {
   connected(program.command('doctor'))
     .description('compare what is stored with what the logs say')
-    .argument('[execution]', `${EXECUTION}; all of them without one`)
+    .argument('[execution]', `${EXECUTION}; all of them without one`, executionArgument)
     .option('--json', 'print the answer as JSON')
     .addHelpText(
       'after',

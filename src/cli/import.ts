@@ -1,5 +1,5 @@
 /** `noetl import`: brings in executions from a file. */
-import { createReadStream } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import type { HistoryClient } from '../client/history.ts'
 import { ProblemError } from '../contract/problem.ts'
@@ -37,6 +37,9 @@ export const importExecution = async (
 /** A file that cannot be opened is told before anything is sent. */
 const opened = (file: string): Promise<Readable> =>
   new Promise((resolve, reject) => {
+    // It would open, and fail only when it is read.
+    if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true)
+      throw new ProblemError('invalid', `${file} is a directory, not a file`)
     const stream = createReadStream(file)
     stream.once('open', () => resolve(stream))
     stream.once('error', (error: NodeJS.ErrnoException) =>

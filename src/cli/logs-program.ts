@@ -1,5 +1,6 @@
 /** The `logs` command as it is asked for and explained. */
 import type { Command } from 'commander'
+import { executionArgument } from './flag-values.ts'
 import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { LogsFlags } from './logs.ts'
 import type { ConnectFlags } from './program.ts'
@@ -17,7 +18,7 @@ export const addLogs = (
   program
     .command('logs')
     .description('show what the tools of an execution print')
-    .argument('<execution>', 'the id of the execution')
+    .argument('<execution>', 'the id of the execution', executionArgument)
     .option('--step <name>', 'only of this step')
     .option('-f, --follow', 'go on until the execution is over')
     .option('--server <url>', 'the server to ask (env: NOETL_SERVER_URL)')

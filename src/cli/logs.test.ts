@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { ProblemError } from '../contract/problem.ts'
 import type { LogEntry } from '../client/answers.ts'
 import type { FollowedLog } from '../client/follow.ts'
@@ -114,4 +114,43 @@ test('following ends quietly when the user wants it to, and not otherwise (rule 
   expect(terminal.written()).toBe('start | a\nstart | b\n')
   const { signal } = new AbortController()
   await expect(showLogs(flags, client, terminal, signal)).rejects.toThrow('aborted')
+})
+
+describe('a reader that went away (rule 4)', () => {
+  const abandoned = { ...createRecordingTerminal(), abandoned: AbortSignal.abort() }
+  const never = new AbortController().signal
+  const refuse = (): never => {
+    throw new Error('nobody wants it')
+  }
+
+  test('ends the following', async () => {
+    const client: LogsClient = {
+      history: historyOf(),
+      logs: refuse,
+      async *followLogs(_id, _filter, { signal } = {}) {
+        signal?.throwIfAborted()
+        yield { type: 'output', entry: entry('more\n') }
+      },
+    }
+    expect(await showLogs({ ...FLAGS, follow: true }, client, abandoned, never)).toBe(0)
+  })
+
+  test('ends the reading of further pages', async () => {
+    const client: LogsClient = { history: historyOf(), logs: refuse, followLogs: refuse }
+    expect(await showLogs(FLAGS, client, abandoned, never)).toBe(0)
+  })
+})
+
+test('a connection that breaks while following is told', async () => {
+  const terminal = createRecordingTerminal()
+  const client: LogsClient = {
+    history: historyOf(),
+    logs: () => Promise.reject(new Error('not asked')),
+    async *followLogs(_id, _filter, { onBreak } = {}) {
+      onBreak?.(new ProblemError('unavailable', 'gone'))
+      yield { type: 'end', end: { status: 'COMPLETED', error: null } }
+    },
+  }
+  await showLogs({ ...FLAGS, follow: true }, client, terminal, new AbortController().signal)
+  expect(terminal.written()).toMatch(/^The connection broke; reading on from where it was\.\n/)
 })

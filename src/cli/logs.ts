@@ -4,14 +4,14 @@
  * 1. Text goes to the stream it was printed on, so that redirections work as if the tools ran here.
  * 2. Several steps are told apart by a prefix; a line that is not finished waits for its rest.
  * 3. With `--json` every piece is one line of JSON on stdout.
- * 4. Ctrl-C ends the following, not the execution, and is no failure.
+ * 4. Ctrl-C ends the following, not the execution, and is no failure. So does a reader that went away (`| head`).
  * 5. A step that the playbook does not have is told as that, not as one that printed nothing.
  */
 import type { ExecutionEnd, LogEntry } from '../client/answers.ts'
 import type { Client } from '../client/client.ts'
 import type { HistoryClient } from '../client/history.ts'
 import { ProblemError } from '../contract/problem.ts'
-import { errorLine, EXIT } from './failure.ts'
+import { errorLine, EXIT, READING_ON } from './failure.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface LogsFlags {
@@ -37,7 +37,7 @@ export const showLogs = async (
   const show = (entry: LogEntry): void => (json ? terminal.out(JSON.stringify(entry)) : lines.add(entry))
   if (!follow) {
     let shown = 0
-    for (let cursor: string | null = ''; cursor !== null;) {
+    for (let cursor: string | null = ''; cursor !== null && !terminal.abandoned.aborted;) {
       const page = await client.logs(execution, cursor === '' ? filter : { ...filter, after: cursor })
       for (const entry of page.entries) show(entry)
       shown += page.entries.length
@@ -50,13 +50,15 @@ export const showLogs = async (
   }
   if (await lacksStep(flags, client, terminal)) return EXIT.failed
   let end: ExecutionEnd | null = null
+  const left = AbortSignal.any([signal, terminal.abandoned])
+  const onBreak = (): void => terminal.err(terminal.errorStyle.dim(READING_ON))
   try {
-    for await (const item of client.followLogs(execution, filter, { signal })) {
+    for await (const item of client.followLogs(execution, filter, { signal: left, onBreak })) {
       if (item.type === 'output') show(item.entry)
       else ({ end } = item)
     }
   } catch (error) {
-    if (!signal.aborted) throw error
+    if (!left.aborted) throw error
   }
   lines.flush()
   if (end && !json)

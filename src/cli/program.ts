@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { ProblemError } from '../contract/problem.ts'
 import { errorLine, EXIT, Reported } from './failure.ts'
+import { helpAfter } from './help-text.ts'
 import type { HistoryFlags } from './history-program.ts'
 import { addHistory } from './history-program.ts'
 import type { LogsFlags } from './logs.ts'
@@ -101,9 +102,13 @@ export const runProgram = async ({ argv, version, terminal, actions }: ProgramOp
 
 /** Help for a command that does not exist is answered like that command: it is unknown, and which one may be meant. */
 const withoutVainHelp = (argv: readonly string[], { commands }: Command): readonly string[] => {
-  const [first, name] = argv
+  const [first, name, below] = argv
   if (first !== 'help' || name === undefined || name.startsWith('-')) return argv
-  return commands.some((command) => command.name() === name) ? argv : [name]
+  const command = commands.find((each) => each.name() === name)
+  if (command === undefined) return [name]
+  // One below a command is not known to its help.
+  if (below === undefined || command.commands.length === 0) return argv
+  return command.commands.some((each) => each.name() === below) ? [name, below, '--help'] : [name, below]
 }
 
 /** Errors of writing come after the turn in which something was written. */
@@ -155,7 +160,12 @@ Further environment:
   NOETL_ADMIN_TOKEN     a token of an admin that needs no database
   NOETL_TLS_CERT, NOETL_TLS_KEY, NOETL_TLS_CLIENT_CA    files for encrypted connections; see docs/access.md
   NOETL_PYTHON          the Python to run steps with (default: python3)
-  NOETL_LOG_LEVEL       debug, info, warn, error or silent (default: warn)`,
+  NOETL_LOG_LEVEL       debug, info, warn, error or silent (default: warn)
+
+Examples:
+  noetl up
+  noetl up --port 8090 --data-dir /var/lib/noetl --no-examples
+  noetl up --host 0.0.0.0 --slots 0               for other machines (needs a token), workers elsewhere`,
     )
     .action((flags: ServerFlags) => action(withoutDefault(flags)))
 }
@@ -211,7 +221,11 @@ const addValidate = (program: Command, action: Collect<ValidateFlags>): void => 
     .option('--json', 'print the problems as JSON')
     .addHelpText(
       'after',
-      '\nWarnings do not count.\n\nExit code: 0 when every file is a valid playbook, 2 otherwise.',
+      helpAfter(
+        ['noetl validate hello.yaml', 'noetl validate playbooks/*.yaml --json'],
+        'Warnings do not count.',
+        'Exit code: 0 when every file is a valid playbook, 2 otherwise.',
+      ),
     )
     .action((files: string[], { json }: { json?: boolean }) => action({ files, json: json ?? false }))
 }
@@ -241,10 +255,15 @@ const addWorker = (program: Command, action: Collect<WorkerFlags>): void => {
     )
     .addHelpText(
       'after',
-      `
-A server that goes away later on is waited for without end.
-
-Exit code: 0 stopped, 1 no server came, or it does not let this worker in (any more), 2 not a valid flag.`,
+      helpAfter(
+        [
+          'noetl worker --server http://box:8082',
+          'NOETL_TOKEN=noetl_2_... noetl worker --server https://noetl.example.com --pool gpu --slots 4',
+        ],
+        'Executions may name a pool when they are started (execution_pool); those that do not are mostly in shared, those of playbooks below system/ and subscription/ in system and subscription.',
+        'A server that goes away later on is waited for without end.',
+        'Exit code: 0 stopped, 1 no server came, or it does not let this worker in (any more), 2 not a valid flag.',
+      ),
     )
     .action((flags: WorkerFlags) => action(flags))
 }

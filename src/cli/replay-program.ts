@@ -1,5 +1,6 @@
 /** The `replay` command as it is asked for and explained. */
 import type { Command } from 'commander'
+import { executionArgument } from './flag-values.ts'
 import { helpAfter, WHICH_SERVER } from './help-text.ts'
 import type { ConnectFlags } from './program.ts'
 import type { ReplayFlags } from './replay.ts'
@@ -20,7 +21,7 @@ export const addReplay = (
   program
     .command('replay')
     .description('show an execution as its log tells it, now or at any point of the past')
-    .argument('<execution>', 'the id of the execution')
+    .argument('<execution>', 'the id of the execution', executionArgument)
     .option('--as-of-event <id>', 'up to the event with this id')
     .option('--as-of-time <instant>', 'up to this instant, such as 2026-01-31T12:00:00Z')
     .option('--as-of-position <number>', 'up to this position of the log')

@@ -8,7 +8,7 @@ import type { Client } from '../client/client.ts'
 import { parseJson } from '../lib/exact-json.ts'
 import { countOf } from './diagnostics.ts'
 import { EXIT } from './failure.ts'
-import { instantFlag, wholeNumberFlag } from './flag-values.ts'
+import { placeFlags } from './flag-values.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ReplayFlags {
@@ -63,9 +63,7 @@ export const showReplay = async (
 }
 
 const queryOf = (flags: ReplayFlags): Record<string, string> => {
-  const event = wholeNumberFlag('--as-of-event', flags.asOfEvent)
-  const time = instantFlag('--as-of-time', flags.asOfTime)
-  const position = wholeNumberFlag('--as-of-position', flags.asOfPosition)
+  const { event, position, time } = placeFlags(flags)
   return {
     execution_id: flags.execution,
     projection: flags.projection,

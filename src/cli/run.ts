@@ -56,7 +56,18 @@ export const runPlaybook = async ({ flags, terminal, connect, interrupted }: Run
     const stopCancelling = cancelOnInterrupt(client, executionId, interrupted, terminal)
     try {
       const stepNames = playbook.steps.map((step) => step.name)
-      const shown = await showExecution({ client, executionId, terminal, stepNames, quiet: flags.json })
+      const shown = await showExecution({
+        client,
+        executionId,
+        terminal,
+        stepNames,
+        quiet: flags.json,
+      }).catch((error: unknown) => {
+        // It was started all the same, and may well go on.
+        if (flags.json) terminal.out(JSON.stringify({ execution_id: executionId }))
+        terminal.err(unknownEndText(executionId))
+        throw error
+      })
       await printEnding({ executionId, shown, client, terminal, json: flags.json ? {} : null })
       return EXECUTION_EXIT[shown.end.status]
     } finally {
@@ -66,6 +77,9 @@ export const runPlaybook = async ({ flags, terminal, connect, interrupted }: Run
     await close()
   }
 }
+
+const unknownEndText = (executionId: string): string =>
+  `How execution ${executionId} ends is not known here. Look at it: noetl state ${executionId}`
 
 /** An execution whose very first decision failed exists all the same: it is shown like any other. */
 const start = async (client: Client, options: ExecuteOptions): Promise<string> => {

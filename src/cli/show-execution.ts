@@ -2,6 +2,7 @@
 import type { ExecutionEnd } from '../client/answers.ts'
 import type { Client } from '../client/client.ts'
 import { createRunLines } from './run-lines.ts'
+import { READING_ON } from './failure.ts'
 import type { RunProgress } from './run-progress.ts'
 import { createRunProgress } from './run-progress.ts'
 import type { StepRun } from './step-run.ts'
@@ -50,7 +51,7 @@ export const showExecution = async ({
     draw()
   }, FRAME_MS)
   const onBreak = (): void => {
-    if (!quiet) terminal.err(terminal.errorStyle.dim('The connection broke; reading on from where it was.'))
+    if (!quiet) terminal.err(terminal.errorStyle.dim(READING_ON))
   }
   try {
     for await (const followed of client.follow(executionId, { signal, onBreak })) {

@@ -8,7 +8,7 @@ import type { StateAnswer } from '../contract/api-history.ts'
 import type { Json } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import { EXIT } from './failure.ts'
-import { instantFlag, wholeNumberFlag } from './flag-values.ts'
+import { placeFlags } from './flag-values.ts'
 import { resultLines } from './result-lines.ts'
 import type { Terminal } from './terminal.ts'
 import type { DataSource } from './whole-data.ts'
@@ -29,9 +29,7 @@ export const showState = async (
   client: DataSource & { readonly history: Pick<HistoryClient, 'state'> },
   terminal: Terminal,
 ): Promise<number> => {
-  const event = wholeNumberFlag('--as-of-event', flags.asOfEvent)
-  const position = wholeNumberFlag('--as-of-position', flags.asOfPosition)
-  const time = instantFlag('--as-of-time', flags.asOfTime)
+  const { event, position, time } = placeFlags(flags)
   const found = await client.history.state(flags.execution, {
     ...(event === null ? {} : { as_of_event_id: event }),
     ...(position === null ? {} : { as_of_position: position }),

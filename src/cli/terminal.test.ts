@@ -48,4 +48,5 @@ test.each([
   expect(terminal.failure()).toBe(null)
   for (const tell of told) tell(Object.assign(new Error(code), { code }))
   expect(terminal.failure()?.message ?? null).toBe(failure)
+  expect(terminal.abandoned.aborted).toBe(code === 'EPIPE')
 })

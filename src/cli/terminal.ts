@@ -3,8 +3,8 @@
  *
  * 1. The live line is at the bottom of an interactive terminal and nowhere else; it disappears before anything else
  *    is printed and comes back after it.
- * 2. A reader that went away (`| head`) ends the output, not the program. Results that are lost otherwise, such as on a
- *    full disk, are a failure that is asked for at the end.
+ * 2. A reader that went away (`| head`) ends the output, not the program; one that has nothing else to do hears of it by
+ *    `abandoned`. Results that are lost otherwise, such as on a full disk, are a failure that is asked for at the end.
  */
 import picocolors from 'picocolors'
 
@@ -33,6 +33,8 @@ export interface Terminal {
   err(text: string): void
   /** Replaces the line at the bottom; null removes it. Does nothing where nobody looks. */
   live(text: string | null): void
+  /** Aborts when nobody reads stdout any more. */
+  readonly abandoned: AbortSignal
   /** Why results could not be written; null when they could, or when nobody wanted them any more. */
   failure(): Error | null
 }
@@ -51,8 +53,10 @@ export const createTerminal = ({ stdout, stderr, env }: TerminalOptions): Termin
   const isErrorInteractive = stderr.isTTY === true && env['TERM'] !== 'dumb'
   let shown: string | null = null
   let failure: Error | null = null
+  const leaving = new AbortController()
   stdout.on('error', (error) => {
-    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') failure ??= error
+    if ((error as NodeJS.ErrnoException).code === 'EPIPE') leaving.abort()
+    else failure ??= error
   })
   stderr.on('error', () => undefined)
 
@@ -77,6 +81,7 @@ export const createTerminal = ({ stdout, stderr, env }: TerminalOptions): Termin
       shown = text
       if (text !== null) stdout.write(text)
     },
+    abandoned: leaving.signal,
     failure: () => failure,
   }
 }

@@ -3,8 +3,12 @@ import type { Command } from 'commander'
 import { Option } from 'commander'
 import { ROLES } from '../contract/access.ts'
 import type { Role } from '../contract/access.ts'
+import { ProblemError } from '../contract/problem.ts'
+import { tokenArgument } from './flag-values.ts'
+import { helpAfter } from './help-text.ts'
 import type { ConnectFlags } from './program.ts'
 import type { TokenFlags } from './token.ts'
+import { parseExpiry } from './token.ts'
 
 type Flags = ConnectFlags & { readonly json?: boolean }
 
@@ -37,16 +41,32 @@ Examples:
     .addOption(new Option('--role <role>', 'what it allows').choices(ROLES).makeOptionMandatory())
     .requiredOption('--name <name>', 'whom or what it is for; logs show it')
     .option('--expires <time>', 'when it ends, such as 90d, 12h or 30m (default: never)')
-    .action(({ role, name, expires, ...flags }: Flags & { role: Role; name: string; expires?: string }) =>
-      action({ ...rest(flags), verb: 'create', role, name, expires: expires ?? null }),
+    .addHelpText(
+      'after',
+      helpAfter(
+        [
+          'noetl token create --role admin --name me',
+          'noetl token create --role worker --name farm --expires 90d',
+          'NOETL_TOKEN=$(noetl token create --role operator --name ci)',
+        ],
+        'noetl help token tells what the roles may do. The token alone goes to stdout.',
+      ),
     )
+    .action(({ role, name, expires, ...flags }: Flags & { role: Role; name: string; expires?: string }) => {
+      // Said before a database is opened for it.
+      if (name.trim() === '') throw new ProblemError('invalid', '--name is empty; say whom or what it is for')
+      if (expires !== undefined) parseExpiry(expires)
+      return action({ ...rest(flags), verb: 'create', role, name, expires: expires ?? null })
+    })
   common(token.command('list').description('list tokens, without the tokens themselves'))
     .option('--all', 'those that were revoked, too')
+    .addHelpText('after', helpAfter(['noetl token list', 'noetl token list --all --json']))
     .action(({ all, ...flags }: Flags & { all?: boolean }) =>
       action({ ...rest(flags), verb: 'list', includeRevoked: all ?? false }),
     )
   common(token.command('revoke').description('end a token now'))
-    .argument('<id>', 'its number in the list')
+    .argument('<id>', 'its number in the list', tokenArgument)
+    .addHelpText('after', helpAfter(['noetl token revoke 3']))
     .action((id: string, flags: Flags) => action({ ...rest(flags), verb: 'revoke', id }))
 }
 

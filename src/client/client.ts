@@ -17,7 +17,8 @@ import { followExecution, followLogs, toEvent } from './follow.ts'
 import type { ClientOptions } from './transport.ts'
 import type { HistoryClient } from './history.ts'
 import { createHistoryClient } from './history.ts'
-import { createTransport, IS_IT_OURS, WrongServer } from './transport.ts'
+import { createTransport } from './transport.ts'
+import { IS_IT_OURS, WrongServer } from './wrong-server.ts'
 
 export interface ExecuteOptions {
   readonly path?: string
@@ -103,8 +104,7 @@ export const createClient = (serverUrl: string, access: ClientOptions = {}): Cli
       withTextIds((await post(`/api/executions/${segment(executionId)}/cancel`, options)) as Cancelled),
     resolve: async (ref) =>
       (await get(`/api/result/resolve?${new URLSearchParams({ ref }).toString()}`)) as Json,
-    replay: async (query) =>
-      (await transport.open(`/api/replay/state?${new URLSearchParams(query).toString()}`)).text(),
+    replay: (query) => transport.text(`/api/replay/state?${new URLSearchParams(query).toString()}`),
     history: createHistoryClient(transport),
     logs: async (executionId, filter = {}) =>
       (await get(

@@ -172,10 +172,11 @@ export const createRemoteControlPlane = (
         release()
       }
     },
-    keychainRecipe: async ({ executionId, alias, signal }) => {
+    keychainRecipe: async ({ executionId, alias, holder, signal }) => {
       const { signal: abort, release } = toAbortSignal(signal)
       try {
-        const path = `/api/executions/${executionId}/keychain/${encodeURIComponent(alias)}/recipe`
+        const query = holder === undefined ? '' : `?${new URLSearchParams({ holder }).toString()}`
+        const path = `/api/executions/${executionId}/keychain/${encodeURIComponent(alias)}/recipe${query}`
         return toRecipe((await transport.json('GET', path, { signal: abort })) as WireRecipe)
       } catch (error) {
         if (error instanceof ProblemError && error.code === 'not_found') return null
@@ -209,6 +210,8 @@ interface WireRecipe extends Pick<KeychainRecipe, 'entry' | 'variables' | 'renew
   readonly catalog_id: string
   readonly scope_type: KeychainRecipe['address']['scope']
   readonly execution_id: string | null
+  /** Older servers do not say. */
+  readonly being_made?: boolean | null
 }
 
 const toRecipe = (wire: WireRecipe): KeychainRecipe => ({
@@ -221,6 +224,7 @@ const toRecipe = (wire: WireRecipe): KeychainRecipe => ({
   entry: wire.entry,
   variables: wire.variables,
   renew: wire.renew,
+  ...(typeof wire.being_made === 'boolean' ? { isBeingMade: wire.being_made } : {}),
 })
 
 interface WireOutcome extends Omit<PlaybookOutcome, 'status'> {

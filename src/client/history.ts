@@ -37,10 +37,7 @@ export const createHistoryClient = (transport: Transport): HistoryClient => {
     rerun: async (id, request) => (await post(`${of(id)}/rerun`, request)) as RerunAnswer,
     retry: async (id, request) => (await post(`${of(id)}/retry`, request)) as RetryAnswer,
     diff: async (a, b) => (await get('/api/executions/diff', { a, b })) as DiffAnswer,
-    export: async (id, query = {}) => {
-      const { body } = await transport.open(`${of(id)}/export${asText(query)}`)
-      return (body ?? []) as AsyncIterable<Uint8Array>
-    },
+    export: (id, query = {}) => transport.bytes(`${of(id)}/export${asText(query)}`),
     import: async (bytes, query = {}) =>
       (await transport.upload(`/api/executions/import${asText(query)}`, {
         type: TRANSFER_TYPE,

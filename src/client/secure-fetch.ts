@@ -19,6 +19,8 @@ export interface ClientTls {
 
 export interface SecureRequest {
   readonly method: string
+  /** The only way there is. */
+  readonly redirect?: 'manual'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | Readable
   readonly signal?: AbortSignal

@@ -7,6 +7,7 @@
  * 3. A token is sent with every request. Where the server wants one, or another one, the problem says how to give it.
  * 4. What asking again will not change, because somebody else answers there or nobody who is trusted, is a `WrongServer`.
  *    It names the address and where that comes from. A server of ours is known by the code of its refusals.
+ * 5. HTTP where TLS is spoken, the other way round, and a redirect are told as that, with the address to write.
  */
 import { Readable } from 'node:stream'
 import type { Json } from '../contract/json.ts'
@@ -14,16 +15,13 @@ import { isObject } from '../contract/json.ts'
 import type { ProblemCode } from '../contract/problem.ts'
 import { PROBLEM_STATUS, ProblemError } from '../contract/problem.ts'
 import { parseJson } from '../lib/exact-json.ts'
+import { brokenAnswer, connectionProblem } from './connection-problem.ts'
 import type { ClientTls } from './secure-fetch.ts'
 import { createSecureFetch } from './secure-fetch.ts'
+import { speaksTls } from './speaks-tls.ts'
+import { IS_IT_OURS, redirectProblem, speaksTlsProblem, WrongServer } from './wrong-server.ts'
 
-/** What answers is not a NoETL server, or there is no trust between it and us. Time alone will not heal it. */
-export class WrongServer extends ProblemError {
-  constructor(code: ProblemCode, message: string, options: { cause?: unknown } = {}) {
-    super(code, message, options)
-    this.name = 'WrongServer'
-  }
-}
+export { WrongServer }
 
 /** How a server is reached that is protected. */
 export interface ClientOptions {
@@ -47,6 +45,10 @@ export interface Transport {
   readonly url: string
   /** The JSON answer of a request. */
   json(method: Method, path: string, options?: RequestOptions): Promise<unknown>
+  /** The answer to a GET as the server wrote it. */
+  text(path: string): Promise<string>
+  /** The same as it arrives. */
+  bytes(path: string): Promise<AsyncIterable<Uint8Array>>
   /** The open answer of a request, for reading as it arrives. */
   open(path: string, options?: RequestOptions): Promise<Response>
   /** Sends a file as it is read; answers the JSON answer. */
@@ -71,51 +73,62 @@ export const createTransport = (serverUrl: string, { token, tls }: ClientOptions
     try {
       return await call(url + path, {
         method,
+        redirect: 'manual',
         headers: { ...authorization, ...headers, ...type },
         ...(body === undefined ? {} : { body }),
         ...(signal === undefined ? {} : { signal }),
       })
     } catch (error) {
-      throw connectionProblem(url, error, signal)
+      throw await connectionProblem(url, error, signal)
     }
+  }
+
+  /** The JSON answer; a refusal is thrown. */
+  const answerOf = async (path: string, response: Response, signal: AbortSignal | undefined) => {
+    const location = isRedirect(response.status) ? response.headers.get('location') : null
+    if (location !== null) throw redirectProblem(url, path, location)
+    const answer = await readAnswer(url, response, signal)
+    if (response.ok) return answer
+    const problem = refusal(url, response.status, answer, token !== undefined)
+    // Some of those who speak TLS answer plain HTTP once, to say so.
+    const mayBeTls = problem instanceof WrongServer && response.status === 400 && url.startsWith('http:')
+    throw mayBeTls && (await speaksTls(url)) ? speaksTlsProblem(url) : problem
+  }
+
+  const open = async (path: string, options: RequestOptions = {}): Promise<Response> => {
+    const response = await send('GET', path, options)
+    if (!response.ok) await answerOf(path, response, options.signal)
+    return response
   }
 
   return {
     url,
-    json: async (method, path, options = {}) => {
-      const response = await send(method, path, options)
-      const answer = await readAnswer(url, response, options.signal)
-      if (!response.ok) throw refusal(url, response.status, answer, token !== undefined)
-      return answer
-    },
-    open: async (path, options = {}) => {
-      const response = await send('GET', path, options)
-      if (response.ok) return response
-      const answer = await readAnswer(url, response, options.signal)
-      throw refusal(url, response.status, answer, token !== undefined)
-    },
+    open,
+    text: async (path) => readText(url, await open(path), undefined),
+    bytes: async (path) => readBytes(url, await open(path)),
+    json: async (method, path, options = {}) =>
+      answerOf(path, await send(method, path, options), options.signal),
     upload: async (path, { type, bytes }) => {
-      const request = { method: 'POST', headers: { ...authorization, 'content-type': type } }
+      const headers = { ...authorization, 'content-type': type }
+      const request = { method: 'POST', redirect: 'manual', headers } as const
       const sent = isSecure
         ? createSecureFetch(tls ?? {})(url + path, { ...request, body: bytes })
         : fetch(url + path, { ...request, body: Readable.toWeb(bytes) as ReadableStream, duplex: 'half' })
-      const response = await sent.catch((error: unknown) => {
-        throw connectionProblem(url, error, undefined)
+      const response = await sent.catch(async (error: unknown) => {
+        throw await connectionProblem(url, error, undefined)
       })
-      const answer = await readAnswer(url, response, undefined)
-      if (!response.ok) throw refusal(url, response.status, answer, token !== undefined)
-      return answer
+      return answerOf(path, response, undefined)
     },
   }
 }
 
+const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304
+
 const checkedUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new ProblemError(
-      'invalid',
-      `'${text}' is not the address of a server; write it like http://127.0.0.1:8082`,
-    )
+    const example = /^[\w.-]+(?::\d{1,5})?$/.test(text) ? `http://${text}` : 'http://127.0.0.1:8082'
+    throw new ProblemError('invalid', `'${text}' is not the address of a server; write it like ${example}`)
   }
   return (url.origin + url.pathname).replace(/\/+$/, '')
 }
@@ -130,18 +143,33 @@ const checkedToken = (token: string): string => {
   )
 }
 
+const readText = async (
+  url: string,
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<string> => {
+  try {
+    return await response.text()
+  } catch (error) {
+    throw brokenAnswer(url, error, signal)
+  }
+}
+
+async function* readBytes(url: string, { body }: Response): AsyncGenerator<Uint8Array> {
+  try {
+    if (body !== null) yield* body
+  } catch (error) {
+    throw brokenAnswer(url, error)
+  }
+}
+
 /** Undefined when the body is not JSON, which only a stranger would send. */
 const readAnswer = async (
   url: string,
   response: Response,
   signal: AbortSignal | undefined,
 ): Promise<unknown> => {
-  let text: string
-  try {
-    text = await response.text()
-  } catch (error) {
-    throw connectionProblem(url, error, signal)
-  }
+  const text = await readText(url, response, signal)
   try {
     return parseJson(text)
   } catch (error) {
@@ -173,9 +201,6 @@ const refusal = (url: string, status: number, answer: unknown, hadToken: boolean
   )
 }
 
-/** Where the address comes from, for those who have a wrong one. */
-export const IS_IT_OURS = 'is it a NoETL server? The address is that of --server or NOETL_SERVER_URL'
-
 /** What our server says of a path that it does not have: the address has a path too many, or the server is another version. */
 const UNKNOWN_ROUTE = /^no route matched /
 
@@ -195,58 +220,4 @@ const codeOf = (status: number, code: Json): ProblemCode => {
   if (status >= 500) return status === 500 ? 'internal' : 'unavailable'
   const known = (Object.keys(PROBLEM_STATUS) as ProblemCode[]).find((word) => PROBLEM_STATUS[word] === status)
   return known ?? 'bad_request'
-}
-
-const connectionProblem = (url: string, error: unknown, signal: AbortSignal | undefined): unknown => {
-  if (signal?.aborted === true) return error
-  const message = `No answer from ${url} (${reasonOf(url, error)})`
-  return isHopeless(error)
-    ? new WrongServer('unavailable', message, { cause: error })
-    : new ProblemError('unavailable', message, { cause: error })
-}
-
-/** Words of OpenSSL and Node for a certificate that nobody vouches for. */
-const DISTRUST =
-  /SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|CERT_(?:UNTRUSTED|HAS_EXPIRED|NOT_YET)|ALTNAME_INVALID/
-const CLIENT_DISTRUST = /CERTIFICATE_REQUIRED|ALERT_(?:UNKNOWN_CA|BAD_CERTIFICATE)/
-
-/** The other side speaks something else: HTTP where TLS is wanted, or no HTTP at all. */
-const STRANGE =
-  /^(?:ERR_SSL_WRONG_VERSION_NUMBER|ERR_SSL_PACKET_LENGTH_TOO_LONG|HPE_INVALID_(?:CONSTANT|VERSION))$/
-/** What fetch says of ports that it never connects to, without a code. */
-const BAD_PORT = 'bad port'
-
-/** fetch hides why behind `fetch failed`. */
-const causeOf = (error: unknown): unknown =>
-  error instanceof Error && error.cause instanceof Error ? error.cause : error
-
-const codeBehind = (error: unknown): string | null => {
-  const code = (causeOf(error) as { code?: unknown }).code
-  return typeof code === 'string' ? code : null
-}
-
-const isHopeless = (error: unknown): boolean => {
-  const code = codeBehind(error)
-  if (code === null) return causeMessage(error) === BAD_PORT
-  return DISTRUST.test(code) || CLIENT_DISTRUST.test(code) || STRANGE.test(code)
-}
-
-const reasonOf = (url: string, error: unknown): string => {
-  const code = codeBehind(error)
-  if (code === 'ECONNREFUSED') return 'connection refused'
-  if (code === 'ENOTFOUND') return 'unknown host'
-  if (code !== null && DISTRUST.test(code))
-    return `its certificate is not trusted, ${code}; NOETL_TLS_CA names the file of the issuer's certificate`
-  if (code !== null && CLIENT_DISTRUST.test(code))
-    return `it wants a certificate of the client, ${code}; give NOETL_TLS_CLIENT_CERT and NOETL_TLS_CLIENT_KEY`
-  if (code !== null && STRANGE.test(code))
-    return code.startsWith('HPE')
-      ? `it does not speak HTTP; ${IS_IT_OURS}`
-      : `it does not speak TLS; write ${url.replace(/^https:/, 'http:')}`
-  return code ?? causeMessage(error)
-}
-
-const causeMessage = (error: unknown): string => {
-  const cause = causeOf(error)
-  return cause instanceof Error && cause.message !== '' ? cause.message : 'the connection broke'
 }

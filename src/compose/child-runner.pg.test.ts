@@ -92,7 +92,7 @@ test('what a stopped runner leaves is done by the next one', async () => {
   expect(await family.problems()).toEqual([])
   const next = await servers.start()
   const stopRunner = startChildRunner(next.core, next.leases, OPTIONS)
-  await expect.poll(() => family.children(id), { timeout: 10_000 }).toHaveLength(40)
+  await expect.poll(() => family.children(id)).toHaveLength(40)
   await stopRunner()
   // Whatever was under way when the runner stopped has been reported or handed back.
   await family.loseLeases()
@@ -126,7 +126,7 @@ test('an outage while a child is being started costs time and no child', async (
   }
   const id = await server.execute('tests/top')
   const stop = startChildRunner(flaky, server.leases, OPTIONS)
-  await expect.poll(() => family.children(id), { timeout: 5000 }).toHaveLength(1)
+  await expect.poll(() => family.children(id)).toHaveLength(1)
   await stop()
   await family.settle(() => 7)
   expect((await family.row(id)).status).toBe('COMPLETED')

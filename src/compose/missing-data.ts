@@ -10,26 +10,19 @@ import type { Settings } from './settings.ts'
 
 type Place = Pick<Settings, 'dataDir' | 'databaseUrls'>
 
-const WHERE = 'Say where it is with --data-dir, name a running server with --server'
-
 /** A directory that another process is just preparing counts: its server can be waited for. */
-export const refuseMissingData = ({ dataDir, databaseUrls }: Place): void => {
-  if (databaseUrls.length > 0 || isDirectory(clusterDirectory(dataDir))) return
-  if (isDirectory(dataDir) && isLocked(dataDir)) return
-  throw new ProblemError(
-    'not_found',
-    `No server is running, and there is no NoETL data in ${dataDir}. ${WHERE}, or start a new one with: noetl up`,
-  )
-}
+export const hasData = ({ dataDir, databaseUrls }: Place): boolean =>
+  databaseUrls.length > 0 ||
+  isDirectory(clusterDirectory(dataDir)) ||
+  (isDirectory(dataDir) && isLocked(dataDir))
 
-/** The first token may come before the first start, but not in a place that nobody chose. */
-export const refuseMissingDirectory = ({ dataDir, databaseUrls }: Place): void => {
-  if (databaseUrls.length > 0 || isDirectory(dataDir)) return
+export const refuseMissingData = (place: Place): void => {
+  if (hasData(place)) return
+  const { dataDir } = place
   throw new ProblemError(
     'not_found',
-    `No server is running, and the data directory ${dataDir} does not exist: nobody would ask for this token. ` +
-      `${WHERE}, or start a new one with: noetl up. ` +
-      `To make a token before the first start, make the directory first: mkdir -p '${dataDir}'`,
+    `No server is running, and there is no NoETL data in ${dataDir}. ` +
+      'Say where it is with --data-dir, name a running server with --server, or start a new one with: noetl up',
   )
 }
 

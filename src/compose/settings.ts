@@ -1,6 +1,7 @@
 /** Settings of a server, from flags over environment over defaults. The environment is read in main.ts, once. */
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
+import { poolName } from '../cli/pool-name.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { machineIdOf } from '../lib/snowflake.ts'
 import { defaultStateCacheMb } from './memory.ts'
@@ -96,7 +97,7 @@ export const readSettings = (
   return {
     host,
     port: wholeNumber('--port (NOETL_PORT)', flags.port ?? env['NOETL_PORT'], DEFAULTS.port, 0, 65_535),
-    dataDir: resolve(flags.dataDir ?? env['NOETL_DATA_DIR'] ?? DEFAULTS.dataDir),
+    dataDir: readDataDir(flags.dataDir, env),
     slots: readSlots(flags.slots, env, 0),
     capabilities: readCapabilities(undefined, env),
     graceSeconds: readGraceSeconds(undefined, env, DEFAULTS.graceSeconds),
@@ -145,23 +146,25 @@ export const readSettings = (
   }
 }
 
+/** An empty name, such as that of a variable that is not set, would be the working directory, and be filled. */
+const readDataDir = (flag: string | undefined, env: Env): string => {
+  const directory = flag ?? env['NOETL_DATA_DIR'] ?? DEFAULTS.dataDir
+  if (directory.trim() !== '') return resolve(directory)
+  throw new ProblemError(
+    'invalid',
+    `--data-dir (NOETL_DATA_DIR) is empty; name a directory, such as ${DEFAULTS.dataDir}`,
+  )
+}
+
 const hostName = (env: Env): string =>
   env['HOSTNAME'] ?? env['COMPUTERNAME'] ?? (hostname() || 'noetl-server-local')
 
 export const readSlots = (flag: string | undefined, env: Env, min: number): number =>
   wholeNumber('--slots (NOETL_SLOTS)', flag ?? env['NOETL_SLOTS'], DEFAULTS.slots, min, 10_000)
 
-/** The pool a worker takes work from. Executions may name any they like, so only what no name can hold is refused. */
-export const readPool = (flag: string | undefined, env: Env): string => {
-  const pool = (flag ?? env['NOETL_POOL'] ?? 'shared').trim()
-  if (pool === '') throw new ProblemError('invalid', '--pool (NOETL_POOL) is empty; name one, such as shared')
-  if (/\p{Cc}/u.test(pool) || !pool.isWellFormed())
-    throw new ProblemError(
-      'invalid',
-      `--pool (NOETL_POOL) must be the name of one pool on one line, got ${JSON.stringify(pool)}`,
-    )
-  return pool
-}
+/** The pool a worker takes work from. */
+export const readPool = (flag: string | undefined, env: Env): string =>
+  poolName(flag ?? env['NOETL_POOL'] ?? 'shared')
 
 /** Words separated by commas, such as `gpu,eu-west`. */
 export const readCapabilities = (flag: string | undefined, env: Env): readonly string[] =>

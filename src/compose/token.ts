@@ -24,7 +24,7 @@ import type { CommandContext } from './command-context.ts'
 import { findServer } from './connect.ts'
 import { openDatabases } from './databases.ts'
 import { createLog } from './log.ts'
-import { refuseMissingData, refuseMissingDirectory } from './missing-data.ts'
+import { hasData, refuseMissingData } from './missing-data.ts'
 import type { Settings } from './settings.ts'
 import { readSettings } from './settings.ts'
 import type { Undo } from './undo.ts'
@@ -37,9 +37,15 @@ export const token = async (flags: TokenFlags & ConnectFlags, context: CommandCo
   const where = { server: flags.server ?? null, dataDir: flags.dataDir ?? null, token: flags.token ?? null }
   const server = isServerNamed || settings.databaseUrls.length === 0 ? await findServer(where, context) : null
   if (server) return runToken(flags, createRemoteTokens(server.client.url, server.access), terminal)
-  if (flags.verb === 'create') refuseMissingDirectory(settings)
-  else refuseMissingData(settings)
+  if (flags.verb !== 'create') refuseMissingData(settings)
+  else if (!hasData(settings)) terminal.err(terminal.errorStyle.dim(newDataText(settings, flags)))
   return onDatabase(settings, context, (tokens) => runToken(flags, tokens, terminal))
+}
+
+/** The first token may come before the first start. Whoever did not mean this place sees it by its name. */
+const newDataText = ({ dataDir }: Settings, flags: ConnectFlags): string => {
+  const up = flags.dataDir === undefined ? 'noetl up' : `noetl up --data-dir '${dataDir}'`
+  return `No server is running, and there is no NoETL data in ${dataDir} yet: it is made now. Only the server on it asks for this token: ${up}`
 }
 
 const onDatabase = async (

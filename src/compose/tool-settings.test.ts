@@ -15,6 +15,7 @@ test('limits come from the environment', () => {
   expect(readToolSettings(env)).toMatchObject({
     limits: { allowPrivateAddresses: false, maxResponseBytes: 1000, maxResultBytes: 2000 },
     maxTaskRuns: 30,
+    surroundings: { secrets: { allowPrivateAddresses: false } },
   })
 })
 

@@ -44,7 +44,7 @@ export const readToolSettings = (env: Env): ToolSettings => {
     surroundings: {
       settings: Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('NOETL_MCP_'))),
       containerRuntime: env['NOETL_CONTAINER_RUNTIME']?.trim() || null,
-      secrets: readSecretSettings(env),
+      secrets: readSecretSettings(env, allowPrivateAddresses ?? true),
       pythonMemoryBytes: pythonMemoryMb === null ? null : pythonMemoryMb * 1024 * 1024,
     },
   }

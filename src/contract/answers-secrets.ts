@@ -123,4 +123,8 @@ export const KeychainRecipeAnswer = z.object({
     .object({ config: anyObject, data: anyValue })
     .nullable()
     .meta({ description: 'How to renew an entry that ran out, and what it was' }),
+  being_made: z.boolean().nullable().meta({
+    description:
+      'Whether another holder is at it: worth a short wait. Null when it costs nothing to make, or no holder was named',
+  }),
 })

@@ -46,6 +46,12 @@ export const SealedQuery = z.object({
   parent_execution_id: idSchema('parent_execution_id').optional(),
 })
 
+export const KeychainRecipeQuery = z.object({
+  holder: z.string().min(1).max(200).optional().meta({
+    description: 'Who is going to make the entry. With it, others who ask are told that it is being made',
+  }),
+})
+
 const KEYCHAIN_SCOPES = ['local', 'global', 'shared'] as const
 export type KeychainScope = (typeof KEYCHAIN_SCOPES)[number]
 

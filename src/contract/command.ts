@@ -213,6 +213,8 @@ export interface ControlPlane {
   keychainRecipe(request: {
     readonly executionId: string
     readonly alias: string
+    /** Who is going to make it: with a name, others are told to wait for a moment. */
+    readonly holder?: string
     readonly signal: CancelSignal
   }): Promise<KeychainRecipe | null>
 

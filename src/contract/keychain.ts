@@ -22,7 +22,32 @@ export interface KeychainRecipe {
   readonly variables: JsonObject
   /** How to renew an entry that ran out, and what it was. */
   readonly renew: { readonly config: JsonObject; readonly data: Json } | null
+  /** True while another worker is at it; false when it is for the one who asked; absent when it costs nothing to make. */
+  readonly isBeingMade?: boolean
 }
+
+/** An entry that does not say what it is, is what its fields are for. */
+export const recipeKind = (entry: JsonObject): string => {
+  const word = [entry['kind'], entry['type']].find((each) => typeof each === 'string' && each !== '')
+  if (typeof word === 'string') return word.toLowerCase()
+  const has = (field: string): boolean => entry[field] !== undefined && entry[field] !== null
+  if (has('endpoint')) return 'oauth2'
+  if (has('provider')) return 'secret_manager'
+  return has('map') ? 'static' : 'credential'
+}
+
+const FETCHED: ReadonlySet<string> = new Set([
+  'oauth2',
+  'http',
+  'google_id_token',
+  'secret_manager',
+  'secrets',
+  'secret',
+])
+
+/** Whether making it means asking others, so that one should do it for all. */
+export const isFetched = ({ entry, renew }: Pick<KeychainRecipe, 'entry' | 'renew'>): boolean =>
+  renew !== null || (entry !== null && FETCHED.has(recipeKind(entry)))
 
 /** An entry that was made. */
 export interface KeychainEntry {

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Carrier, CarrierEvents } from './broadcast.ts'
 import { createBroadcastDispatcher } from './broadcast.ts'
 import { decodeMessage, encodeMessage } from './message.ts'
@@ -35,14 +35,22 @@ const createScriptedCarrier = ({ maxBytes = 8000 } = {}) => {
   }
 }
 
+/** A dispatcher that has found its carrier and has nothing to send, on a clock that the test moves. */
+const aConnected = async (options?: Parameters<typeof createBroadcastDispatcher>[1]) => {
+  vi.useFakeTimers()
+  const carrier = createScriptedCarrier()
+  const dispatcher = createBroadcastDispatcher(carrier.open, options)
+  carrier.events().connected()
+  await vi.advanceTimersByTimeAsync(100)
+  expect(carrier.sent()).toEqual([])
+  return { carrier, dispatcher }
+}
+
+afterEach(() => void vi.useRealTimers())
+
 describe('a dispatcher over a carrier', () => {
   test('gathers what happens within a few milliseconds into one message (1)', async () => {
-    vi.useFakeTimers()
-    const carrier = createScriptedCarrier()
-    const dispatcher = createBroadcastDispatcher(carrier.open)
-    carrier.events().connected()
-    await vi.advanceTimersByTimeAsync(100)
-    carrier.sent()
+    const { carrier, dispatcher } = await aConnected()
     for (let n = 0; n < 1000; n += 1) {
       dispatcher.notify(`pool-${n % 3}`)
       dispatcher.changed('1', 1000 - n)
@@ -51,16 +59,10 @@ describe('a dispatcher over a carrier', () => {
     expect(carrier.sent()).toMatchObject([
       { pools: ['pool-0', 'pool-1', 'pool-2'], changes: new Map([['1', 1]]), gap: false },
     ])
-    vi.useRealTimers()
   })
 
   test('has one message on its way at a time; what happens meanwhile goes into the next (2)', async () => {
-    vi.useFakeTimers()
-    const carrier = createScriptedCarrier()
-    const dispatcher = createBroadcastDispatcher(carrier.open)
-    carrier.events().connected()
-    await vi.advanceTimersByTimeAsync(100)
-    carrier.sent()
+    const { carrier, dispatcher } = await aConnected()
     carrier.hold()
     dispatcher.notify('a')
     await vi.advanceTimersByTimeAsync(100)
@@ -71,16 +73,10 @@ describe('a dispatcher over a carrier', () => {
     carrier.letGo('resolve')
     await vi.advanceTimersByTimeAsync(100)
     expect(carrier.sent()).toMatchObject([{ pools: ['b', 'c'] }])
-    vi.useRealTimers()
   })
 
   test('tells of a gap when a message could not be sent, and when the carrier is back (2)', async () => {
-    vi.useFakeTimers()
-    const carrier = createScriptedCarrier()
-    const dispatcher = createBroadcastDispatcher(carrier.open)
-    carrier.events().connected()
-    await vi.advanceTimersByTimeAsync(100)
-    expect(carrier.sent()).toEqual([])
+    const { carrier, dispatcher } = await aConnected()
     carrier.hold()
     dispatcher.notify('a')
     await vi.advanceTimersByTimeAsync(100)
@@ -95,22 +91,15 @@ describe('a dispatcher over a carrier', () => {
     carrier.events().connected()
     await vi.advanceTimersByTimeAsync(100)
     expect(carrier.sent()).toMatchObject([{ pools: ['b'], gap: true }])
-    vi.useRealTimers()
   })
 
   test('keeps to itself what only this process works on (3)', async () => {
-    vi.useFakeTimers()
-    const carrier = createScriptedCarrier()
-    const dispatcher = createBroadcastDispatcher(carrier.open, { isLocal: (pool) => pool === 'mine' })
-    carrier.events().connected()
-    await vi.advanceTimersByTimeAsync(100)
-    carrier.sent()
+    const { carrier, dispatcher } = await aConnected({ isLocal: (pool) => pool === 'mine' })
     const wait = dispatcher.wait('mine', 60_000, new AbortController().signal)
     dispatcher.notify('mine')
     await wait
     await vi.advanceTimersByTimeAsync(100)
     expect(carrier.sent()).toEqual([])
-    vi.useRealTimers()
   })
 
   test('is woken by messages of others, not by its own, and leaves foreign texts alone', async () => {

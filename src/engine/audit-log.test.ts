@@ -1,6 +1,7 @@
 /** What a log says must be stored beside it. Numbers are rules of `audit-log.ts`. */
 import { describe, expect, it } from 'vitest'
 import type { EventRecord } from '../contract/event.ts'
+import { anEvent } from '../contract/testing/event.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { contextReference, createWaits, referenceIn, waitingForChild } from './audit-log.ts'
 import { evolve } from './evolve.ts'
@@ -48,23 +49,14 @@ describe('waits', () => {
 const REF = 'noetl://execution/500/result/a/7'
 const marker = { _ref: REF, _store: 'kv', _size_bytes: 10 }
 
-const event = (eventType: string, context: JsonObject, meta: JsonObject = {}): EventRecord => ({
-  executionId: '500',
-  position: 1,
-  eventId: '1',
-  createdAt: '2026-01-01T00:00:00.000Z',
-  eventType,
-  nodeName: 'a',
-  nodeType: null,
-  status: 'COMPLETED',
-  parentEventId: null,
-  workerId: null,
-  durationMs: null,
-  context: null,
-  result: { status: 'COMPLETED', context },
-  meta,
-  error: null,
-})
+const event = (eventType: string, context: JsonObject, meta: JsonObject = {}): EventRecord =>
+  anEvent({
+    eventType,
+    nodeName: 'a',
+    status: 'COMPLETED',
+    result: { status: 'COMPLETED', context },
+    meta,
+  })
 
 const found = { ref: REF, name: 'a', resultId: '7', bytes: 10, sha256: null }
 

@@ -2,6 +2,7 @@
 import type { Json } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import type { Loop } from '../playbook/model.ts'
+import { parseExact } from '../template/exact-parse.ts'
 import { renderValue } from '../template/render.ts'
 import type { Scope } from '../template/scope.ts'
 import { compileTemplate, hasTemplateSyntax } from '../template/template.ts'
@@ -47,7 +48,7 @@ const fromText = (text: string): readonly Json[] => {
   const trimmed = text.trim()
   if (trimmed.startsWith('[')) {
     try {
-      const parsed: unknown = JSON.parse(trimmed)
+      const parsed = parseExact(trimmed)
       if (Array.isArray(parsed)) return parsed as Json[]
     } catch {
       // Not JSON after all: a text list that happens to start with a bracket.

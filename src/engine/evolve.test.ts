@@ -1,6 +1,7 @@
 /** The fold itself, event by event. */
 import { describe, expect, it } from 'vitest'
 import type { EventRecord } from '../contract/event.ts'
+import { anEvent } from '../contract/testing/event.ts'
 import { evolve } from './evolve.ts'
 import { decodeState, encodeState } from './snapshot.ts'
 import { createState } from './state.ts'
@@ -32,24 +33,8 @@ const history = (): readonly EventRecord[] => {
   return simulation.events
 }
 
-const event = (position: number, eventType: string, more: Partial<EventRecord> = {}): EventRecord => ({
-  executionId: '500',
-  position,
-  eventId: String(position),
-  createdAt: '2026-01-01T00:00:00.000Z',
-  eventType,
-  nodeName: null,
-  nodeType: null,
-  status: null,
-  parentEventId: null,
-  workerId: null,
-  durationMs: null,
-  context: null,
-  result: null,
-  meta: {},
-  error: null,
-  ...more,
-})
+const event = (position: number, eventType: string, more: Partial<EventRecord> = {}): EventRecord =>
+  anEvent({ position, eventId: String(position), eventType, ...more })
 
 describe('the fold', () => {
   it('case 105: applying any event twice changes nothing (rule 1)', () => {

@@ -61,6 +61,8 @@ export interface ReleaseInput {
   readonly commandId: string
   /** Only the lease with this token is released; null releases whichever is current. */
   readonly leaseToken: string | null
+  /** Leases with this token and larger ones are left alone: they were given after the one that ran out. */
+  readonly before?: string
   readonly reason: 'lease_expired' | 'handed_back'
 }
 

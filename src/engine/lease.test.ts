@@ -233,6 +233,21 @@ describe('a lease that ends without a report', () => {
       .thenRefused('lease_lost', `Command ${commandId} is not held with this lease any more`)
   })
 
+  it('is not released by who found an earlier one run out and says so late (rule 4)', () => {
+    const expiredBefore =
+      (before: string): Happening =>
+      () => ({ type: 'release', commandId, leaseToken: null, before, reason: 'lease_expired' })
+    // The lease 1 was taken over with the token 2, given back, and given anew with 3.
+    given(graph, [started(), ...lost(1), claimed('start', 'w2', '3')])
+      .when(expiredBefore('2'))
+      .thenRefused('lease_lost', `Command ${commandId} is not held with this lease any more`)
+    given(graph, [started(), ...lost(1), claimed('start', 'w2', '3')])
+      .when(expiredBefore('4'))
+      .thenEvents('command.released start')
+    // A lease that was never recorded ran out.
+    given(graph, [started()]).when(expiredBefore('2')).thenEvents('command.released start')
+  })
+
   it('is nothing to release once the command ended', () => {
     given(graph, [started(), failed('start')])
       .when(() => ({ type: 'release', commandId, leaseToken: null, reason: 'lease_expired' }))

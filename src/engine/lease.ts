@@ -5,6 +5,7 @@
  * 2. A lease that ends without a report makes the command wait again, until its attempts are used up; then it
  *    fails like any other command, and the playbook may route that failure.
  * 3. A parked command is held by nobody and can be neither claimed nor let go: its work is under way elsewhere.
+ * 4. Who finds a lease run out, and says so late, does not end the lease of somebody who took the command since.
  */
 import { EVENT } from '../contract/event.ts'
 import { failCommand } from './end-command.ts'
@@ -56,12 +57,17 @@ export const emitClaimed = (
 export const releaseCommand = (session: Session, input: ReleaseInput): Reply => {
   const command = session.state.commands.get(input.commandId)
   if (!command) return refused('already_terminal', 'Command already reached terminal state')
-  if (command.parked || (input.leaseToken !== null && command.leaseToken !== input.leaseToken)) {
+  const isOther = input.leaseToken !== null && command.leaseToken !== input.leaseToken
+  if (command.parked || isOther || isSince(command, input.before)) {
     return refused('lease_lost', `Command ${input.commandId} is not held with this lease any more`)
   }
   const spent = input.reason === 'lease_expired' && command.attempt >= command.maxAttempts
   return accepted(spent ? giveUp(session, command) : waitAgain(session, command, input.reason))
 }
+
+/** Tokens are counted by the queue; a claim that came with a report has the token 0. */
+const isSince = ({ leaseToken }: CommandState, before: string | undefined): boolean =>
+  before !== undefined && leaseToken !== null && BigInt(leaseToken) >= BigInt(before)
 
 const waitAgain = (session: Session, command: CommandState, reason: ReleaseInput['reason']): string => {
   session.changes.push({ eventId: command.eventId, status: 'PENDING' })

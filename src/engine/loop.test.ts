@@ -200,6 +200,7 @@ describe('collections', () => {
     expect(items("'{{ n }}'", { n: 1.5 })).toEqual([])
     expect(items("'{{ t }}'", { t: '[1, {"a": 2}]' })).toEqual([1, { a: 2 }])
     expect(items("'{{ t }}'", { t: '[1, 2' })).toEqual(['[1', '2'])
+    expect(items("'{{ t }}'", { t: '[9007199254740993, 7]' })).toEqual(['9007199254740993', 7])
     expect(items("'a, b'")).toEqual(['a', 'b'])
   })
 

@@ -1,7 +1,7 @@
 /** The start of an execution: its workload, what is refused, what fails at once. */
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../contract/json.ts'
-import { started } from './testing/inputs.ts'
+import { reported, started } from './testing/inputs.ts'
 import { aPlaybook } from './testing/playbook.ts'
 import { createSimulation, runThrough } from './testing/simulation.ts'
 import { given } from './testing/specification.ts'
@@ -209,25 +209,10 @@ describe('a decision that cannot be made', () => {
     const simulation = createSimulation(graph)
     simulation.tell(started())
     const { commandId, eventId } = simulation.command('start')
-    const turn = simulation.tell(() => ({ ...COMPLETION, commandId }))
+    const turn = simulation.tell(reported('command.completed', { step: 'start', commandId }))
     expect(turn.changes).toEqual([
       { eventId, status: 'COMPLETED' },
       { eventId: simulation.issued('a').eventId, status: 'CANCELLED' },
     ])
   })
 })
-
-const COMPLETION = {
-  type: 'report',
-  eventType: 'command.completed',
-  step: 'start',
-  leaseToken: null,
-  workerId: null,
-  eventId: null,
-  status: null,
-  context: null,
-  reference: null,
-  meta: {},
-  createdAt: null,
-  durationMs: null,
-} as const

@@ -7,6 +7,7 @@ import {
   completed,
   errorOf,
   failed,
+  reported,
   reportedOf,
   started,
   variablesWritten,
@@ -199,18 +200,11 @@ describe('exports of a worker', () => {
     const simulation = createSimulation(graph)
     simulation.tell(started())
     const { commandId } = simulation.command('start')
-    simulation.tell(() => ({
-      ...REPORT,
-      eventType: 'call.done',
-      commandId,
-      context: { result: { status: 'success', context: { data: { _context_updates: { total: 1 } } } } },
-    }))
-    const turn = simulation.tell(() => ({
-      ...REPORT,
-      eventType: 'command.completed',
-      commandId,
-      context: { status: 'success' },
-    }))
+    const context = { result: { status: 'success', context: { data: { _context_updates: { total: 1 } } } } }
+    simulation.tell(reported('call.done', { step: 'start', commandId, context }))
+    const turn = simulation.tell(
+      reported('command.completed', { step: 'start', commandId, context: { status: 'success' } }),
+    )
     expect(turn.lines).toContain('ctx.updated start export {"total":1}')
   })
 
@@ -310,16 +304,3 @@ describe('variables written from outside', () => {
       .thenRefused('conflict', 'Execution 500 is already CANCELLED')
   })
 })
-
-const REPORT = {
-  type: 'report',
-  step: 'start',
-  leaseToken: null,
-  workerId: null,
-  eventId: null,
-  status: null,
-  reference: null,
-  meta: {},
-  createdAt: null,
-  durationMs: null,
-} as const

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { formatDiagnostic } from './diagnostics.ts'
 import { parsePlaybook } from './parse.ts'
 import type { Diagnostic } from './problem.ts'
+import type { Random } from './random.suite.ts'
+import { createRandom } from './random.suite.ts'
 import { valid } from './snippets.suite.ts'
 
 const SEED_PLAYBOOK = `apiVersion: noetl.io/v2
@@ -60,17 +62,6 @@ workflow:
     next: [{ step: report, args: { why: done } }]
   - step: report
 `
-
-/** A small generator with a seed, so that a failure can be run again. */
-const createRandom = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
-
-type Random = ReturnType<typeof createRandom>
 
 const PIECES = [
   '{{',

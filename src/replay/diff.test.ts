@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { EventRecord } from '../contract/event.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
+import { anEvent } from '../contract/testing/event.ts'
 import { diffLogs } from './diff.ts'
 import { createLogReader } from './diff-summary.ts'
 import { jsonChanges } from './json-changes.ts'
@@ -31,24 +32,18 @@ const logOf = ({ id = '100', workload = {}, version = 1, runs = [], end = 'compl
   let position = 0
   let at = Date.UTC(2026, 0, 1)
   const add = (eventType: string, nodeName: string, more: Partial<EventRecord> = {}): void =>
-    reader.add({
-      executionId: id,
-      position: (position += 1),
-      eventId: String(position),
-      createdAt: new Date(at).toISOString(),
-      eventType,
-      nodeName,
-      nodeType: null,
-      status: null,
-      parentEventId: null,
-      workerId: null,
-      durationMs: null,
-      context: null,
-      result: null,
-      meta: { emitted_by: 'orchestrator' },
-      error: null,
-      ...more,
-    })
+    reader.add(
+      anEvent({
+        executionId: id,
+        position: (position += 1),
+        eventId: String(position),
+        createdAt: new Date(at).toISOString(),
+        eventType,
+        nodeName,
+        meta: { emitted_by: 'orchestrator' },
+        ...more,
+      }),
+    )
   add('playbook_started', 'p', { context: { path: 'p', catalog_id: '7', workload }, meta: { version } })
   for (const run of runs) {
     if (run.skipped !== undefined) {

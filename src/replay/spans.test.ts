@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EventRecord } from '../contract/event.ts'
+import { anEvent } from '../contract/testing/event.ts'
 import type { Span } from './spans.ts'
 import { spanBuilderOf } from './spans.ts'
 
@@ -9,24 +10,15 @@ const TRACE = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902
 let position = 0
 const event = (eventType: string, nodeName: string, parts: Partial<EventRecord> = {}): EventRecord => {
   position += 1
-  return {
+  return anEvent({
     executionId: EXECUTION,
     position,
     eventId: String(2000 + position),
     createdAt: new Date(Date.UTC(2026, 0, 1) + position * 1000).toISOString(),
     eventType,
     nodeName,
-    nodeType: null,
-    status: null,
-    parentEventId: null,
-    workerId: null,
-    durationMs: null,
-    context: null,
-    result: null,
-    meta: {},
-    error: null,
     ...parts,
-  }
+  })
 }
 
 const ours = { emitted_by: 'orchestrator' }

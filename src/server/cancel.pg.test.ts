@@ -1,68 +1,27 @@
+/** What a cancel ends, what it leaves alone, and what it answers. Rules are those of cancel.ts. */
 import { describe, expect, test } from 'vitest'
 import type { Json } from '../contract/json.ts'
 import type { Family } from '../../test/support/family.ts'
-import { createFamily, familyPlaybook } from '../../test/support/family.ts'
+import { familyPlaybook } from '../../test/support/family.ts'
+import { aFamily, aGrownFamily, aTree, grow, statusesOf, WORK } from '../../test/support/family-tree.ts'
 import { eventTypes } from '../../test/support/history.ts'
 import { textOf } from '../../test/support/server.ts'
 import { useServers } from '../../test/support/servers.ts'
-
-const WORK = 'tool: {kind: python, code: x}'
-
-/** A grandparent with two children, each with a child of its own that waits for a worker. */
-const LEAF = `\n  - {step: start, ${WORK}}`
-const MIDDLE = `\n  - {step: start, tool: {kind: playbook, path: tests/leaf, return_result: true}}`
-const TOP = `
-  - {step: start, loop: {in: [1, 2], iterator: item, spec: {mode: parallel}}, tool: {kind: playbook, path: tests/middle, return_result: true}}`
-/** Its child is left running when it is over itself. */
-const LETS_GO = `\n  - {step: start, tool: {kind: playbook, path: tests/leaf}}`
-
-const register = async ({ server }: Family): Promise<void> => {
-  for (const [path, steps] of Object.entries({ leaf: LEAF, middle: MIDDLE, top: TOP, lets_go: LETS_GO }))
-    await server.register(familyPlaybook(`tests/${path}`, steps))
-}
-
-/** Starts children until there are none to start. */
-const grow = async (family: Family): Promise<void> => {
-  for (
-    let commands = await family.leaseStarts();
-    commands.length > 0;
-    commands = await family.leaseStarts()
-  ) {
-    for (const command of commands) await family.report(command, await family.start(command))
-  }
-}
-
-const descendants = async (family: Family, id: string): Promise<readonly string[]> => {
-  const children = await family.children(id)
-  return [...children, ...(await Promise.all(children.map((child) => descendants(family, child)))).flat()]
-}
-
-const statuses = async (family: Family, ids: readonly string[]): Promise<readonly string[]> =>
-  (await Promise.all(ids.map((id) => family.row(id)))).map((row) => row.status)
 
 const cancel = async ({ server }: Family, id: string, body: Json = {}) =>
   server.post(`/api/executions/${id}/cancel`, body)
 
 describe.each([1, 3])('cancelling, on %i shards,', (shards) => {
   const servers = useServers(shards)
-  const aTree = async () => {
-    const family = createFamily(await servers.start())
-    await register(family)
-    const id = await family.server.execute('tests/top')
-    await grow(family)
-    const below = await descendants(family, id)
-    expect(below).toHaveLength(4)
-    return { family, id, below }
-  }
 
   test('ends an execution and everything below it, and says what it ended', async () => {
-    const { family, id, below } = await aTree()
+    const { family, id, below } = await aTree(await servers.start())
     const { status, body } = await cancel(family, id, { reason: 'not needed' })
     expect(status).toBe(200)
     const cancelled = body['cancelled_executions'] as string[]
     expect(cancelled[0]).toBe(id)
     expect(cancelled.toSorted()).toEqual([id, ...below].toSorted())
-    expect(await statuses(family, [id, ...below])).toEqual(Array(5).fill('CANCELLED'))
+    expect(await statusesOf(family, [id, ...below])).toEqual(Array(5).fill('CANCELLED'))
     for (const each of below) expect((await family.row(each)).error).toBe('not needed')
     expect(await family.worker.lease(10)).toEqual([])
     // Those who waited are over; that their children ended is no news for them.
@@ -75,34 +34,34 @@ describe.each([1, 3])('cancelling, on %i shards,', (shards) => {
   })
 
   test('again finishes what a server that died left undone (rule 3)', async () => {
-    const { family, id, below } = await aTree()
+    const { family, id, below } = await aTree(await servers.start())
     // The server dies after the first cancellation.
     await family.server.core.demand(id, { type: 'cancel', reason: null })
     const { status, body } = await cancel(family, id)
     expect(status).toBe(200)
     expect((body['cancelled_executions'] as string[]).toSorted()).toEqual(below.toSorted())
-    expect(await statuses(family, below)).toEqual(Array(4).fill('CANCELLED'))
+    expect(await statusesOf(family, below)).toEqual(Array(4).fill('CANCELLED'))
     expect((await cancel(family, id)).body).toMatchObject({ code: 'invalid' })
     expect(await family.problems()).toEqual([])
   })
 
   test('leaves the others alone when told so', async () => {
-    const { family, id, below } = await aTree()
+    const { family, id, below } = await aTree(await servers.start())
     const { body } = await cancel(family, id, { cascade: false })
     expect(body['cancelled_executions']).toEqual([id])
-    expect(await statuses(family, below)).toEqual(Array(4).fill('RUNNING'))
+    expect(await statusesOf(family, below)).toEqual(Array(4).fill('RUNNING'))
     await family.settle()
-    expect(await statuses(family, below)).toEqual(Array(4).fill('COMPLETED'))
+    expect(await statusesOf(family, below)).toEqual(Array(4).fill('COMPLETED'))
     expect(await family.row(id)).toMatchObject({ status: 'CANCELLED' })
     expect(await family.problems()).toEqual([])
   })
 
   test('ends no execution beside or above, which hear of it as of any end', async () => {
-    const { family, id, below } = await aTree()
+    const { family, id, below } = await aTree(await servers.start())
     const [first = '', second = ''] = await family.children(id)
     const [leaf = ''] = await family.children(first)
     expect((await cancel(family, first)).body['cancelled_executions']).toEqual([first, leaf])
-    expect(await statuses(family, [id, second])).toEqual(['RUNNING', 'RUNNING'])
+    expect(await statusesOf(family, [id, second])).toEqual(['RUNNING', 'RUNNING'])
     await family.settle()
     expect(await family.row(id)).toMatchObject({ status: 'FAILED' })
     expect(await family.row(second)).toMatchObject({ status: 'COMPLETED' })
@@ -113,14 +72,9 @@ describe.each([1, 3])('cancelling, on %i shards,', (shards) => {
 
 describe('cancelling', () => {
   const servers = useServers()
-  const aFamily = async (): Promise<Family> => {
-    const family = createFamily(await servers.start())
-    await register(family)
-    return family
-  }
 
   test('finds a descendant through one that is over (rule 2)', async () => {
-    const family = await aFamily()
+    const family = await aFamily(await servers.start())
     await family.server.register(
       familyPlaybook(
         'tests/chain',
@@ -134,14 +88,14 @@ describe('cancelling', () => {
     await family.timers.runOnce()
     const [middle = ''] = await family.children(id)
     const [leaf = ''] = await family.children(middle)
-    expect(await statuses(family, [id, middle, leaf])).toEqual(['RUNNING', 'COMPLETED', 'RUNNING'])
+    expect(await statusesOf(family, [id, middle, leaf])).toEqual(['RUNNING', 'COMPLETED', 'RUNNING'])
     expect((await cancel(family, id)).body['cancelled_executions']).toEqual([id, leaf])
-    expect(await statuses(family, [id, middle, leaf])).toEqual(['CANCELLED', 'COMPLETED', 'CANCELLED'])
+    expect(await statusesOf(family, [id, middle, leaf])).toEqual(['CANCELLED', 'COMPLETED', 'CANCELLED'])
     expect(await family.problems()).toEqual([])
   })
 
   test('does not leave a child behind that is being started at that moment (rule 1)', async () => {
-    const family = await aFamily()
+    const family = await aFamily(await servers.start())
     const id = await family.server.execute('tests/middle')
     const [command] = await family.leaseStarts()
     if (!command) throw new Error('nothing to start')
@@ -155,25 +109,14 @@ describe('cancelling', () => {
   })
 
   test('of many children ends them all', async () => {
-    const family = await aFamily()
-    await family.server.register(
-      familyPlaybook(
-        'tests/wide',
-        `
-  - {step: start, loop: {in: '{{ range(120) | list }}', iterator: item, spec: {mode: parallel}}, tool: {kind: playbook, path: tests/leaf, return_result: true}}`,
-      ),
-    )
-    const id = await family.server.execute('tests/wide')
-    await grow(family)
+    const { family, id } = await aGrownFamily(await servers.start(), 'wide')
     const { body } = await cancel(family, id)
     expect(body['cancelled_executions']).toHaveLength(121)
     expect(await family.problems()).toEqual([])
   })
 
   test('of a finished execution is refused, and nothing below it is touched', async () => {
-    const family = await aFamily()
-    const id = await family.server.execute('tests/lets_go')
-    await grow(family)
+    const { family, id } = await aGrownFamily(await servers.start(), 'lets_go')
     const [leaf = ''] = await family.children(id)
     expect(await cancel(family, id)).toMatchObject({
       status: 422,
@@ -183,9 +126,7 @@ describe('cancelling', () => {
   })
 
   test('twice at once is done once', async () => {
-    const family = await aFamily()
-    const id = await family.server.execute('tests/top')
-    await grow(family)
+    const { family, id } = await aTree(await servers.start())
     const answers = await Promise.all([cancel(family, id), cancel(family, id)])
     // The second may find children that the first has not come to yet, and cancel those.
     const cancelled = answers.flatMap(({ body }) => (body['cancelled_executions'] ?? []) as readonly Json[])
@@ -195,21 +136,18 @@ describe('cancelling', () => {
   })
 
   test('of an execution that does not exist is refused', async () => {
-    expect(await cancel(await aFamily(), '12345')).toMatchObject({ status: 404 })
+    expect(await cancel(await aFamily(await servers.start()), '12345')).toMatchObject({ status: 404 })
   })
-})
 
-const oneShard = useServers()
-
-test('a child that is asked for while its parent is being cancelled is cancelled, too', async () => {
-  const family = createFamily(await oneShard.start())
-  await register(family)
-  const parent = await family.server.execute('tests/leaf')
-  await cancel(family, parent, { reason: 'too late' })
-  const { body } = await family.server.post('/api/execute', {
-    path: 'tests/leaf',
-    parent_execution_id: parent,
+  test('reaches a child that is asked for while its parent is being cancelled', async () => {
+    const family = await aFamily(await servers.start())
+    const parent = await family.server.execute('tests/leaf')
+    await cancel(family, parent, { reason: 'too late' })
+    const { body } = await family.server.post('/api/execute', {
+      path: 'tests/leaf',
+      parent_execution_id: parent,
+    })
+    const child = await family.row(textOf(body['execution_id']))
+    expect([child.status, child.error]).toEqual(['CANCELLED', 'too late'])
   })
-  const child = await family.row(textOf(body['execution_id']))
-  expect([child.status, child.error]).toEqual(['CANCELLED', 'too late'])
 })

@@ -67,7 +67,7 @@ const remark = async (pair: readonly TestServer[], id: string): Promise<string> 
   return eventId
 }
 
-test('every execution ends, and every history is sound', { timeout: 60_000 }, async () => {
+test('every execution ends, and every history is sound', { timeout: 180_000 }, async () => {
   const pair = [
     await servers.start({ leaseSeconds: LEASE_SECONDS }),
     await servers.start({ leaseSeconds: LEASE_SECONDS, cachedExecutions: 5 }),

@@ -149,5 +149,7 @@ export const goneSignal = (reply: FastifyReply, closing: AbortSignal): AbortSign
     closing.removeEventListener('abort', abort)
     abort()
   })
+  // Neither is told again to those who come afterwards.
+  if (closing.aborted || reply.raw.destroyed) abort()
   return gone.signal
 }

@@ -7,16 +7,20 @@
  * 2. An entry is shared as widely as it says. Without a word, one that reads the run belongs to the run, any other one to all runs
  *    of the playbook.
  * 3. A shared entry belongs to the parent of the run, where its siblings find it.
+ * 4. Of several workers that ask for a recipe at once and say who they are, one is to follow it; the others are told that it is at it. Only
+ *    for what has to be fetched: the rest costs nothing.
  */
 import type { KeychainScope } from '../contract/api-secrets.ts'
 import type { Json, JsonObject } from '../contract/json.ts'
 import { isObject } from '../contract/json.ts'
 import type { KeychainAddress, KeychainEntry, KeychainRecipe } from '../contract/keychain.ts'
+import { isFetched } from '../contract/keychain.ts'
 import { ProblemError } from '../contract/problem.ts'
 import type { Wallet } from '../lib/envelope.ts'
 import { exactJson, parseJson } from '../lib/exact-json.ts'
 import type { ExecutionRow } from '../store/executions.ts'
 import { readExecution } from '../store/executions.ts'
+import { claimKeychain, endKeychainClaim } from '../store/keychain-claims.ts'
 import type { KeychainRow } from '../store/keychain.ts'
 import { accessKeychain, cacheKeyOf, upsertKeychainEntry } from '../store/keychain.ts'
 import { collectTemplates } from '../template/render.ts'
@@ -106,7 +110,11 @@ const renewalOf = (row: KeychainRow | null, wallet: Wallet): KeychainRecipe['ren
 export const keychainRecipe = async (
   core: Core,
   wallet: Wallet,
-  { executionId, alias }: { readonly executionId: string; readonly alias: string },
+  {
+    executionId,
+    alias,
+    holder,
+  }: { readonly executionId: string; readonly alias: string; readonly holder?: string },
 ): Promise<KeychainRecipe | null> => {
   const execution = await readExecution(core.shards.of(executionId), executionId)
   if (!execution) return null
@@ -120,7 +128,10 @@ export const keychainRecipe = async (
     entry === null && row
       ? { name: alias, catalogId: row.catalog_id, scope: row.scope_type, executionId: row.execution_id }
       : addressOf(alias, scopeOf(entry ?? {}, reads), execution)
-  return { address, entry, variables: await variablesOf(core, execution, reads), renew }
+  const recipe = { address, entry, variables: await variablesOf(core, execution, reads), renew }
+  if (holder === undefined || !isFetched(recipe)) return recipe
+  const cacheKey = cacheKeyOf(address)
+  return { ...recipe, isBeingMade: !(await claimKeychain(core.shards.cluster, { cacheKey, holder })) }
 }
 
 export const keepKeychain = async (core: Core, wallet: Wallet, made: KeychainEntry): Promise<void> => {
@@ -137,4 +148,5 @@ export const keepKeychain = async (core: Core, wallet: Wallet, made: KeychainEnt
     expiresInSeconds,
   })
   if (!row) throw new ProblemError('not_found', `Catalog entry not found: ${address.catalogId}`)
+  await endKeychainClaim(core.shards.cluster, row.cache_key)
 }

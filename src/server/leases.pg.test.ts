@@ -8,11 +8,13 @@ import {
   stuckExecutions,
 } from '../../test/support/history.ts'
 import { aNote } from '../../test/support/inputs.ts'
+import { onlyWoken } from '../../test/support/only-woken.ts'
 import { chain, single } from '../../test/support/playbooks.ts'
 import { createScriptedWorker } from '../../test/support/scripted-worker.ts'
 import type { ScriptedWorker } from '../../test/support/scripted-worker.ts'
 import type { TestServer } from '../../test/support/server.ts'
 import { useServers } from '../../test/support/servers.ts'
+import { createMemoryDispatcher } from '../dispatch/memory.ts'
 import { leaseCommands, readCommand } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
 
@@ -290,19 +292,17 @@ describe('a report without a claim', () => {
 
 describe('a waiting worker', () => {
   test('hears of new work at once', async () => {
-    const server = await servers.start()
+    const server = await servers.start({ dispatcher: onlyWoken(createMemoryDispatcher()) })
     await server.register(single('tests/lease'))
     const waiting = server.leases.lease({
       workerId: 'w1',
       pool: 'shared',
       max: 1,
-      waitMs: 10_000,
+      waitMs: 3_600_000,
       signal: new AbortController().signal,
     })
-    const before = performance.now()
     await server.execute('tests/lease')
     expect(await waiting).toHaveLength(1)
-    expect(performance.now() - before).toBeLessThan(900)
   })
 
   test('gets nothing when its time is over or it goes away', async () => {

@@ -1,7 +1,7 @@
 /**
  * Leases: the row says who may work, the log records it. A lease is first taken on the row, then recorded through
  * the execution's mailbox; a worker gets the command only after both. A server that dies in between leaves a lease
- * that runs out.
+ * that runs out. One that is held up in between, for longer than the lease, hands nothing out: others have it by then.
  */
 import type { ControlPlane, HeartbeatStatus, LeasedCommand, LeaseKey } from '../contract/command.ts'
 import { EVENT } from '../contract/event.ts'
@@ -114,13 +114,14 @@ export const createLeases = (core: Core): Leases => {
     for (const database of shards.all) {
       if (found.length >= max) break
       const wanted = { pool, workerId, capabilities, max: max - found.length, leaseSeconds }
+      const overAt = performance.now() + leaseSeconds * 1000
       const recorded = await leaseCommands(database, wanted).then(
         (rows) => Promise.allSettled(rows.map((row) => record(database, row, workerId))),
         (error: unknown) => void failures.push(error),
       )
       for (const outcome of recorded ?? []) {
         if (outcome.status === 'rejected') failures.push(outcome.reason)
-        else if (outcome.value) found.push(outcome.value)
+        else if (outcome.value && performance.now() < overAt) found.push(outcome.value)
       }
     }
     if (found.length === 0 && failures.length > 0) throw failures[0]

@@ -82,8 +82,8 @@ export const createLocalControlPlane = (core: Core, leases: Leases, wallet?: Wal
     const lives = found.expires_in === undefined ? {} : { expiresInSeconds: found.expires_in }
     return { name: found.name, type: found.type, data: found.data ?? null, ...lives }
   },
-  keychainRecipe: ({ executionId, alias }) =>
-    keychainRecipe(core, needWallet(wallet), { executionId, alias }).catch(rethrow),
+  keychainRecipe: ({ signal: _signal, ...request }) =>
+    keychainRecipe(core, needWallet(wallet), request).catch(rethrow),
   keepKeychain: ({ entry }) => keepKeychain(core, needWallet(wallet), entry).catch(rethrow),
 })
 

@@ -65,12 +65,13 @@ const ended = async (
     wake()
   })
   const id = await start()
+  const { status } = (await get(`/api/executions/${id}/status`)).body
+  // What was over before anybody listened is heard of no more.
+  if (status !== 'RUNNING' && !commits.has(id)) finished.add(id)
   while (!finished.has(id)) {
     await new Promise<void>((resolve) => {
       wake = resolve
-      setTimeout(resolve, 500)
     })
-    if ((await get(`/api/executions/${id}/status`)).body['status'] !== 'RUNNING') break
   }
   forget()
   return { id, commits: commits.get(id) ?? 0 }

@@ -29,3 +29,25 @@ test('a number that was lost is replaced, and ids go on increasing', async () =>
   expect(BigInt(nextId()) > before).toBe(true)
   await keeper.stop()
 })
+
+test('a number is not used when its time may be over, until it was renewed (1)', async () => {
+  let time = 1_800_000_000_000
+  const keeper = await reserveMachine(database(), 11, silentLog, () => time)
+  const nextId = createSnowflake({ machineId: keeper.current, now: () => time })
+  expect(keeper.current()).toBe(11)
+  // The process stood still; somebody else has the number by now.
+  time += 60_000
+  await database().query(`update noetl.machine set holder = 'somebody else' where machine_id = 11`)
+  expect(() => nextId()).toThrow(/renewed first/)
+  expect(() => nextId()).toThrow(/renewed first/)
+  expect(await keeper.runOnce()).toBe(12)
+  expect((BigInt(nextId()) >> 12n) & 1023n).toBe(12n)
+  // Asking was enough to have it renewed.
+  time += 60_000
+  expect(() => nextId()).toThrow(/renewed first/)
+  await expect.poll(nextId).toBeTypeOf('string')
+  await keeper.stop()
+  expect(
+    (await database().query(`select * from noetl.machine where holder <> 'somebody else'`)).rows,
+  ).toEqual([])
+})

@@ -109,7 +109,7 @@ describe('connections that break at any moment', () => {
     }
     // The pool may still hold connections of the last round whose end it has not heard of.
     const after = await vi.waitUntil(() => server.execute('tests/outage').catch(() => null), {
-      timeout: 10_000,
+      timeout: 20_000,
     })
     expect(acknowledged.length + failures).toBe(360)
     for (const id of [...acknowledged, after])

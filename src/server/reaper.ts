@@ -1,6 +1,8 @@
 /**
  * Ends leases that ran out. The reaper takes such a lease over with a token of its own, which fences the lost
  * holder off, and then tells the execution; the engine decides whether the command waits again or has failed.
+ *
+ * 1. A reaper that is held up, for longer than its own lease, ends no lease that was given meanwhile.
  */
 import { takeExpired } from '../store/commands.ts'
 import type { Database } from '../store/database.ts'
@@ -28,6 +30,7 @@ export const createReaper = (core: Core, { intervalMs = 1000 }: { intervalMs?: n
             type: 'release',
             commandId: row.command_id,
             leaseToken: null,
+            before: row.lease_token,
             reason: 'lease_expired',
           }),
         ),

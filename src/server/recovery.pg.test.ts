@@ -52,7 +52,8 @@ describe('state', () => {
     let snapshots = 0
     for (let commands = await worker.lease(100); commands.length > 0; commands = await worker.lease(100)) {
       await Promise.all(commands.map((command) => worker.complete(command, AWKWARD)))
-      // Snapshots are written beside the path; one more commit gives the last of them time to arrive.
+      // Snapshots are written beside the path: the first has to arrive, later ones may while this goes on.
+      await expect.poll(() => readSnapshot(database, id)).not.toBeNull()
       await server.core.tell(id, aNote())
       const loaded = await loadState(database, id, testSealer)
       expect(loaded && encodeState(loaded.state)).toBe(await foldedText(database, id))

@@ -70,7 +70,7 @@ test('a database that cannot be reached costs the commands of the others nothing
   const query = broken.query.bind(broken) as (...given: unknown[]) => Promise<unknown>
   const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
   const isDown = (statement: unknown): boolean =>
-    ['lease-commands', 'take-expired', 'take-due-timers'].includes((statement as { name: string }).name)
+    ['lease-ordinary', 'take-expired', 'take-due-timers'].includes((statement as { name: string }).name)
   Object.assign(broken, {
     query: (...given: unknown[]) => (isDown(given[0]) ? Promise.reject(outage) : query(...given)),
   })

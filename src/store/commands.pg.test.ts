@@ -11,6 +11,7 @@ import {
   readCommand,
   takeExpired,
 } from './commands.ts'
+import { leaseOrdinary, leaseSuitable } from './lease-statement.ts'
 
 const database = useDatabase()
 
@@ -72,6 +73,93 @@ describe('leasing', () => {
     expect(eventIds(await lease(2))).toEqual([second])
     await client.query('rollback')
     client.release()
+  })
+
+  describe('commands that ask for something', () => {
+    const mixed = async (...demands: readonly (readonly string[])[]): Promise<readonly string[]> => {
+      const id = nextTestId()
+      const commands = demands.map((requires, index) => aNewCommand(id, { requires, position: index + 1 }))
+      await createAppender({ database: database(), sealer }).append(anAppend(id, 0, [{}], { commands }))
+      return commands.map((command) => command.eventId)
+    }
+    const leaseWith = async (max: number, ...capabilities: readonly string[]) =>
+      eventIds(
+        await leaseCommands(database(), {
+          pool: 'shared',
+          workerId: 'w1',
+          max,
+          leaseSeconds: 60,
+          capabilities,
+        }),
+      )
+
+    test('go to workers that have all of it, and are nobody else’s', async () => {
+      const [both, gpu, plain] = await mixed(['gpu', 'tpu'], ['gpu'], [])
+      expect(await leaseWith(9, 'browser')).toEqual([plain])
+      expect(await leaseWith(9, 'gpu', 'browser')).toEqual([gpu])
+      expect(await leaseWith(9, 'gpu')).toEqual([])
+      expect(await leaseWith(9, 'tpu', 'gpu')).toEqual([both])
+    })
+
+    test('take their turn among the others, whatever they ask for', async () => {
+      const all = await mixed([], ['b'], ['a'], [], ['b'], [], ['a', 'b'])
+      const one: string[] = []
+      for (const _ of all) one.push(...(await leaseWith(1, 'a', 'b', 'c')))
+      expect(one).toEqual(all)
+      const again = await mixed(['a'], [], ['b'], [])
+      expect(await leaseWith(2, 'a', 'b')).toEqual(again.slice(0, 2))
+      expect(await leaseWith(9, 'a', 'b')).toEqual(again.slice(2))
+    })
+
+    test('cost others nothing, however many wait (rule 1 of the statement)', async () => {
+      await database().query(
+        `insert into noetl.command (event_id, execution_id, position, command_id, step, tool_kind, pool, status, requires)
+         select n, n, 1, n::text, 'start', 'noop', 'shared', 'PENDING', '{gpu}' from generate_series(1, 5000) n`,
+      )
+      await mixed([], ['browser'])
+      const client = await database().connect()
+      await client.query(`prepare ordinary as ${leaseOrdinary('c.event_id')}`)
+      await client.query(`prepare suitable as ${leaseSuitable('c.event_id')}`)
+      const pagesRead = async (mode: string, lease: string): Promise<number> => {
+        await client.query(`begin; set local plan_cache_mode = ${mode}`)
+        const { rows } = await client.query<{ 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] }>(
+          `explain (analyze, buffers, format json) execute ${lease}`,
+        )
+        await client.query('rollback')
+        return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN
+      }
+      const leases = [
+        `ordinary('shared', 'w', 1, 60)`,
+        `suitable('shared', 'w', 1, 60, '{browser}')`,
+        `suitable('shared', 'w', 1, 60, '{gpu}')`,
+      ]
+      for (const isAnalysed of [false, true]) {
+        if (isAnalysed) await client.query('analyze noetl.command')
+        for (const mode of ['force_generic_plan', 'force_custom_plan'])
+          for (const lease of leases)
+            // All of them lie on a hundred pages and more.
+            expect(await pagesRead(mode, lease)).toBeLessThan(60)
+      }
+      await client.query('deallocate ordinary; deallocate suitable')
+      client.release()
+    })
+
+    test('are not waited for while somebody else looks at them, and are leased once', async () => {
+      const [first = '', second, third] = await mixed(['a'], ['a'], [])
+      const client = await database().connect()
+      await client.query('begin')
+      await client.query('select from noetl.command where event_id = $1 for update', [first])
+      expect(await leaseWith(2, 'a')).toEqual([second, third])
+      await client.query('rollback')
+      client.release()
+      expect(await leaseWith(2, 'a')).toEqual([first])
+      const many = await mixed(
+        ...Array.from({ length: 90 }, (_, index) => [[], ['a'], ['b']][index % 3] ?? []),
+      )
+      const taken = await Promise.all(Array.from({ length: 30 }, () => leaseWith(2, 'a', 'b')))
+      const rest = await leaseWith(90, 'a', 'b')
+      expect([...taken.flat(), ...rest].sort()).toEqual([...many].sort())
+    })
   })
 
   test('by id takes a waiting command and nothing else', async () => {

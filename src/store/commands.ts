@@ -6,6 +6,7 @@
  * 3. Instants are the database's: they compare leases across machines.
  */
 import type { Database } from './database.ts'
+import { leaseOrdinary, leaseSuitable } from './lease-statement.ts'
 
 export interface LeasedRow {
   readonly event_id: string
@@ -18,6 +19,9 @@ export interface LeasedRow {
 }
 
 const LEASED = 'c.event_id, c.execution_id, c.position, c.command_id, c.lease_token, c.lease_until, c.attempt'
+
+const LEASE_ORDINARY = { name: 'lease-ordinary', text: leaseOrdinary(LEASED) }
+const LEASE_SUITABLE = { name: 'lease-suitable', text: leaseSuitable(LEASED) }
 
 /** Leases the oldest waiting commands of a pool to a worker. */
 export const leaseCommands = async (
@@ -37,17 +41,8 @@ export const leaseCommands = async (
   },
 ): Promise<readonly LeasedRow[]> => {
   const { rows } = await database.query<LeasedRow>({
-    name: 'lease-commands',
-    text: `
-      update noetl.command c
-      set status = 'CLAIMED', worker_id = $2, lease_token = c.lease_token + 1, attempt = c.attempt + 1,
-        lease_until = now() + $4 * interval '1 second', claimed_at = now()
-      where c.event_id = any (array(
-        select event_id from noetl.command
-        where pool = $1 and status = 'PENDING' and available_at <= now() and (requires is null or requires <@ $5::text[])
-        order by event_id limit $3 for update skip locked))
-      returning ${LEASED}`,
-    values: [pool, workerId, max, leaseSeconds, capabilities],
+    ...(capabilities.length > 0 ? LEASE_SUITABLE : LEASE_ORDINARY),
+    values: [pool, workerId, max, leaseSeconds, ...(capabilities.length > 0 ? [capabilities] : [])],
   })
   return rows
 }

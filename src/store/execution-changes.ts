@@ -16,14 +16,14 @@ export const readExecutions = async (
 export interface ChangedSince {
   /** ISO-8601. */
   readonly since: string
-  /** No execution below this one can have changed. */
+  /** Below it only those that run can have changed: one that was over may have been opened again. */
   readonly from: string
   readonly limit: number
 }
 
 /**
  * Executions that changed since an instant, by their ids. There is no index for it, which every append would pay for:
- * the executions from the oldest one that ran at that instant on are looked at.
+ * the executions from the oldest one that ran at that instant on are looked at, and `listRunningBelow` tells the others.
  */
 export const listChangedSince = async (
   database: Database,
@@ -31,6 +31,19 @@ export const listChangedSince = async (
 ): Promise<readonly ExecutionRow[]> => {
   const { rows } = await database.query<ExecutionRow>(
     'select * from noetl.execution where execution_id >= $1 and updated_at >= $2 order by execution_id limit $3',
+    [from, since, limit],
+  )
+  return rows
+}
+
+/** Those below that run and changed since. As many rows are looked at as run. */
+export const listRunningBelow = async (
+  database: Database,
+  { since, from, limit }: ChangedSince,
+): Promise<readonly ExecutionRow[]> => {
+  const { rows } = await database.query<ExecutionRow>(
+    `select * from noetl.execution where status = 'RUNNING' and execution_id < $1 and updated_at >= $2
+     order by execution_id limit $3`,
     [from, since, limit],
   )
   return rows

@@ -5,6 +5,7 @@ import { firstSnowflakeAt } from '../lib/snowflake.ts'
 import type { Database } from './database.ts'
 import type { ExecutionFilter } from './execution-list.ts'
 import { CLOCKS_DIFFER_MS, listStatement } from './execution-list.ts'
+import { OPEN_STATES } from './open-work.ts'
 
 export interface ExecutionRow {
   readonly execution_id: string
@@ -154,9 +155,7 @@ export const executionsWithoutCause = async (
 ): Promise<readonly string[]> => {
   const { rows } = await database.query<{ execution_id: string }>(
     `with moving as (
-       select execution_id from noetl.command where status = 'PENDING'
-       union all select execution_id from noetl.command where status = 'CLAIMED'
-       union all select execution_id from noetl.command where status = 'PARKED'
+       ${OPEN_STATES.map((state) => `select execution_id from noetl.command where ${state}`).join(' union all ')}
        union all select execution_id from noetl.timer)
      select e.execution_id from noetl.execution e
      where e.status = 'RUNNING' and not e.imported and e.execution_id not in (select execution_id from moving)

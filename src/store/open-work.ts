@@ -10,16 +10,24 @@ export type OpenCommand = Pick<
 
 const COLUMNS = 'event_id, command_id, step, pool, status, worker_id, lease_until'
 
+/** The states of commands that have not ended, each in the words of the small index that holds these and no others. */
+export const OPEN_STATES = [
+  "status = 'PENDING' and requires is null",
+  "status = 'PENDING' and requires is not null",
+  "status = 'CLAIMED'",
+  "status = 'PARKED'",
+] as const
+
 /** Commands of an execution that have not ended. Each state has its own small index; what ended is not touched. */
 export const listOpenCommands = async (
   database: Database,
   executionId: string,
 ): Promise<readonly OpenCommand[]> => {
-  const of = (status: string): string =>
-    `select ${COLUMNS} from noetl.command where execution_id = $1 and status = '${status}'`
+  const of = (state: string): string =>
+    `select ${COLUMNS} from noetl.command where execution_id = $1 and ${state}`
   const { rows } = await database.query<OpenCommand>({
     name: 'list-open-commands',
-    text: ['PENDING', 'CLAIMED', 'PARKED'].map(of).join(' union all '),
+    text: OPEN_STATES.map(of).join(' union all '),
     values: [executionId],
   })
   return rows

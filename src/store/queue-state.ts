@@ -1,5 +1,6 @@
 /** What waits in a database, in numbers. Every count runs along an index that holds only what it counts. */
 import type { Database } from './database.ts'
+import { OPEN_STATES } from './open-work.ts'
 
 export interface QueueState {
   readonly pools: readonly {
@@ -20,9 +21,7 @@ export const readQueueState = async (database: Database): Promise<QueueState> =>
       text: `
         select pool, status, count(*)::int as count, extract(epoch from now() - min(created_at))::float8 as "oldestSeconds"
         from (
-          select pool, status, created_at from noetl.command where status = 'PENDING'
-          union all select pool, status, created_at from noetl.command where status = 'CLAIMED'
-          union all select pool, status, created_at from noetl.command where status = 'PARKED') open
+          ${OPEN_STATES.map((state) => `select pool, status, created_at from noetl.command where ${state}`).join(' union all ')}) open
         group by pool, status order by count(*) desc`,
     }),
     database.query<Omit<QueueState, 'pools'>>({

@@ -84,9 +84,10 @@ create table noetl.command (
   requires text[],
   constraint command_pkey PRIMARY KEY (event_id)
 ) with (autovacuum_vacuum_cost_delay=0, autovacuum_vacuum_scale_factor=0.02, fillfactor=70);
+CREATE INDEX command_demands ON noetl.command USING btree (pool, requires, event_id) WHERE ((status = 'PENDING'::text) AND (requires IS NOT NULL));
 CREATE INDEX command_leases ON noetl.command USING btree (lease_until) WHERE (status = 'CLAIMED'::text);
 CREATE INDEX command_parked ON noetl.command USING btree (execution_id) WHERE (status = 'PARKED'::text);
-CREATE INDEX command_queue ON noetl.command USING btree (pool, event_id) WHERE (status = 'PENDING'::text);
+CREATE INDEX command_queue ON noetl.command USING btree (pool, event_id) WHERE ((status = 'PENDING'::text) AND (requires IS NULL));
 
 create table noetl.credential (
   id bigint not null,
@@ -238,6 +239,13 @@ create table noetl.keychain (
 );
 CREATE INDEX keychain_by_catalog ON noetl.keychain USING btree (catalog_id, keychain_name);
 CREATE INDEX keychain_expiry ON noetl.keychain USING btree (expires_at);
+
+create table noetl.keychain_claim (
+  cache_key text not null,
+  holder text not null,
+  until timestamp with time zone not null,
+  constraint keychain_claim_pkey PRIMARY KEY (cache_key)
+);
 
 create table noetl.machine (
   machine_id integer not null,

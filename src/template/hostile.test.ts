@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { workedMs } from '../../test/support/worked-ms.ts'
 import type { Json } from '../contract/json.ts'
 import { errorOf, scopeOf, syntaxErrorOf, textOf, valueOf } from './evaluating.suite.ts'
 import { compileCondition, compileTemplate, TemplateError, TemplateSyntaxError } from './template.ts'
@@ -139,9 +140,9 @@ describe('costs are bounded', () => {
     '{{ wide | map("tojson", indent=big) }}',
     '{{ wide | zip(wide, wide, wide, wide, wide, wide, wide, wide, wide, wide) }}',
   ])('%s ends with an error, soon', (source) => {
-    const started = performance.now()
+    const started = workedMs()
     expect(errorOf(source, { big, wide }).reason).not.toBe('')
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(workedMs() - started).toBeLessThan(5000)
   })
 
   test.each([
@@ -242,13 +243,13 @@ describe('no pattern takes more than linear time', () => {
     ['format', `{{ "${'{'.repeat(100_000)}".format() | length }}`],
     ['percent', `{{ "%${'-'.repeat(100_000)}" | length }}`],
   ])('%s', (_what, source) => {
-    const started = performance.now()
+    const started = workedMs()
     try {
       compileTemplate(source).text(scopeOf())
     } catch (problem) {
       expect(problem instanceof TemplateSyntaxError || problem instanceof TemplateError).toBe(true)
     }
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(workedMs() - started).toBeLessThan(2000)
   })
 })
 

@@ -1,5 +1,5 @@
 /** Loops over collections and over what a cursor hands out. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import type { PlaybookRun } from '../support/playbook-run.ts'
 import { useProduct } from '../support/playbook-run.ts'
 
 const product = useProduct()
-const { post, run, start, ended, look } = product
+const { post, run, start, seen, ended, look } = product
 
 let database: Database
 beforeAll(() => {
@@ -176,14 +176,17 @@ test('case 74: a failed iteration of a sequential loop is the last one, and the 
 })
 
 test('case 74: a parallel loop lets outstanding iterations finish before it fails', async () => {
-  // The others go on until the second has failed, and a little longer.
+  // The others go on until it is in the log that the second has failed.
   const sign = join(directory, 'second-failed')
-  const found = await run(`
+  const id = await start(`
     - step: start
       loop: { in: [1, 2, 3, 4, 5], iterator: item, spec: { mode: parallel, max_in_flight: 3 } }
       tool:
         kind: shell
-        command: "if [ {{ item }} -eq 2 ]; then touch ${sign}; exit 7; fi; until [ -e ${sign} ]; do sleep 0.02; done; sleep 0.3"`)
+        command: "if [ {{ item }} -eq 2 ]; then exit 7; fi; until [ -e ${sign} ]; do sleep 0.02; done"`)
+  await seen(id, ({ eventType }) => eventType === EVENT.commandFailed)
+  writeFileSync(sign, '')
+  const found = await ended(id)
   expect(found.status).toBe('FAILED')
   expect(issued(found, 'start')).toBe(3)
   const endings = found.events.filter(

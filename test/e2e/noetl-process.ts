@@ -164,7 +164,7 @@ workflow:
 `
 
 /** Waits for a fact that only looking can tell. */
-export const until = async (isTrue: () => boolean, limitMs = 60_000): Promise<void> => {
+export const until = async (isTrue: () => boolean, limitMs = 120_000): Promise<void> => {
   const deadline = performance.now() + limitMs
   while (!isTrue()) {
     if (performance.now() > deadline) throw new Error(`not true after ${limitMs} ms: ${String(isTrue)}`)

@@ -56,7 +56,7 @@ describe('on a server started for the run', () => {
     const { exitCode, stdout } = await run(join(REPOSITORY, 'examples/hello.yaml'), '--set', 'name=Grace')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(
-      /^running +examples\/hello .*execution \d+\nok +start +shell +\d+ ms\n .*Hello, Grace!\nok +end /,
+      /^running +examples\/hello .*execution \d+\nok +start +shell +[\d.]+ m?s\n .*Hello, Grace!\nok +end /,
     )
     expect(stdout).toMatch(/\nresult\nHello, Grace!\ncompleted after .*, 2 steps\n$/)
     expect(processesOn(dataDir)).toEqual([])

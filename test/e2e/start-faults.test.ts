@@ -1,5 +1,5 @@
 /** Mistakes of people who begin: a mistyped directory, a lost key, an address that is none, a change of mind. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { processesOn } from '../support/embedded-postgres.ts'
@@ -34,14 +34,20 @@ describe('a command that needs data, where there is none', () => {
     expect(existsSync(join(parent, '.noetl'))).toBe(false)
   })
 
-  test('makes no token that nobody would ask for, unless the directory was made for it', async () => {
-    const create = ['token', 'create', '--role', 'admin', '--name', 'me', '--data-dir', missing]
-    const refused = await noetl(create)
-    expect(refused).toMatchObject({ exitCode: 2, stdout: '' })
-    expect(refused.stderr).toContain(`mkdir -p '${missing}'`)
-    expect(existsSync(missing)).toBe(false)
-    mkdirSync(missing)
-    expect(await noetl(create)).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^noetl_/) })
+  test('makes the data with the first token, says where, and the server that is started there asks for it', async () => {
+    const place = join(parent, 'first')
+    const create = ['token', 'create', '--role', 'admin', '--name', 'me', '--data-dir', place]
+    const made = await noetl(create)
+    expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^noetl_1_/) })
+    expect(made.stderr).toContain(`there is no NoETL data in ${place} yet: it is made now.`)
+    expect(made.stderr).toContain(`noetl up --data-dir '${place}'\n`)
+    expect((await noetl(create)).stderr).not.toContain('it is made now')
+    const server = await startServer(place, ['--slots', '0', '--no-examples'])
+    const list = `${server.url}/api/executions`
+    const headers = { authorization: `Bearer ${made.stdout.trim()}` }
+    expect([(await fetch(list)).status, (await fetch(list, { headers })).status]).toEqual([401, 200])
+    server.kill('SIGTERM')
+    expect((await server.finished).exitCode).toBe(0)
   })
 })
 

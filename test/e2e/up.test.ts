@@ -31,8 +31,8 @@ describe('the first start', () => {
   })
 
   test('runs the hello example and shows its steps', () => {
-    expect(server.stdout()).toMatch(/^ok +start +shell +\d+ ms$/m)
-    expect(server.stdout()).toMatch(/^ok +end +noop +\d+ ms$/m)
+    expect(server.stdout()).toMatch(/^ok +start +shell +[\d.]+ m?s$/m)
+    expect(server.stdout()).toMatch(/^ok +end +noop +[\d.]+ m?s$/m)
     expect(server.stdout()).toContain('"Hello, world!"')
   })
 

@@ -2,24 +2,15 @@
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createServer as createTcpServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRemoteTokens } from '../../src/client/access.ts'
 import type { Client } from '../../src/client/client.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Role } from '../../src/contract/access.ts'
+import { ownPort } from '../support/own-port.ts'
 import type { NoetlProcess, Server } from './noetl-process.ts'
 import { createGate, noetl, startNoetl, startServer, temporaryDirectory } from './noetl-process.ts'
 import { readToEnd } from './read-to-end.ts'
-
-/** A port that was free a moment ago. */
-const freePort = async (): Promise<number> => {
-  const server = createTcpServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const startExecution = async (client: Client, playbook: string): Promise<string> => {
   const { path, version } = await client.register(playbook)
@@ -30,7 +21,7 @@ const endOf = async (client: Client, id: string) => (await readToEnd(client, id)
 
 describe('a server that is away', () => {
   test('is waited for when it is not there yet and when it is restarted, and the worker goes on with its work', async () => {
-    const port = await freePort()
+    const port = await ownPort()
     const url = `http://127.0.0.1:${port}`
     const dataDir = temporaryDirectory()
     const up = async (): Promise<NoetlProcess> => {
@@ -66,7 +57,7 @@ describe('a server that is away', () => {
   })
 
   test('is not waited for after Ctrl-C', async () => {
-    const worker = startNoetl(['worker', '--server', `http://127.0.0.1:${await freePort()}`])
+    const worker = startNoetl(['worker', '--server', `http://127.0.0.1:${await ownPort()}`])
     await worker.printed(/waiting for the server \(Ctrl-C ends this\)/)
     worker.kill('SIGINT')
     const { exitCode, stdout, stderr } = await worker.finished
@@ -75,7 +66,7 @@ describe('a server that is away', () => {
   })
 
   test('is waited for only as long as was said, by flag or environment', async () => {
-    const server = `http://127.0.0.1:${await freePort()}`
+    const server = `http://127.0.0.1:${await ownPort()}`
     const [short, none, wrong] = await Promise.all([
       noetl(['worker', '--server', server, '--wait', '1']),
       noetl(['worker', '--server', server], { env: { NOETL_WORKER_WAIT: '0' } }),
@@ -135,7 +126,7 @@ describe('a server that wants a token', () => {
 
   beforeAll(async () => {
     server = await startServer(temporaryDirectory(), ['--slots', '0', '--no-examples'], {
-      env: { NOETL_ADMIN_TOKEN: admin, NOETL_LEASE_SECONDS: '2' },
+      env: { NOETL_ADMIN_TOKEN: admin, NOETL_LEASE_SECONDS: '4' },
     })
     client = createClient(server.url, { token: admin })
   })

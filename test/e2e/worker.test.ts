@@ -6,11 +6,16 @@ import type { NoetlProcess, Server } from './noetl-process.ts'
 import { createGate, noetl, startNoetl, startServer, temporaryDirectory } from './noetl-process.ts'
 import { readToEnd } from './read-to-end.ts'
 
+/** Short enough to be waited for, long enough for a worker on a busy machine to extend it in time. */
+const LEASE_SECONDS = 4
+
 let server: Server
 let client: Client
 
 beforeAll(async () => {
-  server = await startServer(temporaryDirectory(), ['--slots', '0'], { env: { NOETL_LEASE_SECONDS: '2' } })
+  server = await startServer(temporaryDirectory(), ['--slots', '0'], {
+    env: { NOETL_LEASE_SECONDS: String(LEASE_SECONDS) },
+  })
   client = createClient(server.url)
 })
 
@@ -34,8 +39,7 @@ test('a worker across the network completes an execution and keeps its lease whi
   const id = await startGate(gate.playbook)
   const worker = await startWorker()
   await gate.untilBegun(1)
-  // Longer than two leases.
-  await new Promise((resolve) => setTimeout(resolve, 5000))
+  await new Promise((resolve) => setTimeout(resolve, LEASE_SECONDS * 1500))
   gate.open()
   const { end, events } = await readToEnd(client, id)
   expect(end.status).toBe('COMPLETED')

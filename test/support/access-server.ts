@@ -1,9 +1,7 @@
 /** A test server with access control: tokens in its database, one of each role at hand. */
 import { ROLES } from '../../src/contract/access.ts'
 import type { Role } from '../../src/contract/access.ts'
-import type { JsonObject } from '../../src/contract/json.ts'
 import { createWallet } from '../../src/lib/envelope.ts'
-import { parseJson } from '../../src/lib/exact-json.ts'
 import type { Door, DoorOptions } from '../../src/server/access/door.ts'
 import { createDoor } from '../../src/server/access/door.ts'
 import type { FailureLimiter } from '../../src/server/access/failure-limiter.ts'
@@ -12,7 +10,9 @@ import { createToken } from '../../src/server/access/tokens.ts'
 import type { ServerContext } from '../../src/server/app.ts'
 import { createApp } from '../../src/server/app.ts'
 import { INTERNAL_TOKEN, TEST_KEY } from './api-server.ts'
-import type { Response, TestServer } from './server.ts'
+import type { Method, Response } from './http-face.ts'
+import { ask } from './http-face.ts'
+import type { TestServer } from './server.ts'
 
 export interface AccessFace {
   readonly app: ReturnType<typeof createApp>
@@ -61,25 +61,13 @@ export const withAccess = (server: TestServer, options: AccessOptions = {}): Acc
     wallet: createWallet(TEST_KEY, []),
     access: { door, host, origins, checksHost },
   })
-  const call: AccessFace['call'] = async (who, method, path, { body, headers = {}, from } = {}) => {
-    const answer = await app.inject({
-      method: method as 'GET',
-      url: path,
-      headers: {
-        ...(who === null ? {} : { authorization: `Bearer ${who}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-      ...(from === undefined ? {} : { remoteAddress: from }),
+  const call: AccessFace['call'] = (who, method, path, { headers = {}, ...rest } = {}) =>
+    ask(app, {
+      method: method as Method,
+      path,
+      headers: { ...(who === null ? {} : { authorization: `Bearer ${who}` }), ...headers },
+      ...rest,
     })
-    return {
-      status: answer.statusCode,
-      body: bodyOf(answer.body),
-      text: answer.body,
-      headers: answer.headers,
-    }
-  }
   return { app, door, call, close: () => app.close() }
 }
 
@@ -92,12 +80,4 @@ export const tokensOf = async (server: TestServer): Promise<Readonly<Record<Role
     ),
   )
   return Object.fromEntries(made.map(({ role, token }) => [role, token])) as Record<Role, string>
-}
-
-const bodyOf = (text: string): JsonObject => {
-  try {
-    return parseJson(text) as JsonObject
-  } catch {
-    return {}
-  }
 }

@@ -1,10 +1,10 @@
 /** A test server whose HTTP face has keys and an internal token, as a configured server does. */
 import { createWallet } from '../../src/lib/envelope.ts'
-import { parseJson } from '../../src/lib/exact-json.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Metrics } from '../../src/server/metrics/metrics.ts'
-import { describeAnswers } from './described-answers.ts'
-import type { Response, TestServer } from './server.ts'
+import type { HttpFace } from './http-face.ts'
+import { createHttpFace } from './http-face.ts'
+import type { TestServer } from './server.ts'
 import { startServer } from './server.ts'
 
 export const TEST_KEY = Buffer.alloc(32, 7)
@@ -22,7 +22,7 @@ export interface ApiServerOptions {
 export const withKeys = (
   server: TestServer,
   options: ApiServerOptions = {},
-): Pick<TestServer, 'send' | 'get' | 'post'> & { close(): Promise<void> } => {
+): HttpFace & { close(): Promise<void> } => {
   const { key = TEST_KEY, previousKeys = [], internalToken = INTERNAL_TOKEN, metrics } = options
   const { signal } = new AbortController()
   const { core, leases } = server
@@ -35,26 +35,7 @@ export const withKeys = (
     ...(metrics ? { metrics } : {}),
     ...(key ? { wallet: createWallet(key, previousKeys) } : {}),
   })
-  const answers = describeAnswers(app)
-  const send: TestServer['send'] = async (method, path, body, headers = {}) => {
-    const type = body === undefined ? {} : { 'content-type': 'application/json' }
-    const payload =
-      body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
-    const answer = await app.inject({ method, url: path, headers: { ...type, ...headers }, ...payload })
-    answers.verify()
-    return {
-      status: answer.statusCode,
-      body: bodyOf(answer.body),
-      text: answer.body,
-      headers: answer.headers,
-    }
-  }
-  return {
-    send,
-    get: (path) => send('GET', path),
-    post: (path, body) => send('POST', path, body),
-    close: () => app.close(),
-  }
+  return { ...createHttpFace(app), close: () => app.close() }
 }
 
 /** The server across the network, with keys, for as long as the work takes. */
@@ -91,14 +72,6 @@ export const startApiServer = async (
       await face.close()
       await server.close()
     },
-  }
-}
-
-const bodyOf = (text: string): Response['body'] => {
-  try {
-    return parseJson(text) as Response['body']
-  } catch {
-    return {}
   }
 }
 

@@ -1,5 +1,6 @@
 /** Appends for tests of the store: an execution that starts, with defaults for everything a test is not about. */
 import type { EventRecord } from '../../src/contract/event.ts'
+import { anEvent } from '../../src/contract/testing/event.ts'
 import { createSnowflake } from '../../src/lib/snowflake.ts'
 import type {
   Append,
@@ -13,24 +14,16 @@ export const nextTestId = createSnowflake({ machineId: 1000, now: Date.now })
 
 const AT = '2026-01-02T03:04:05.678Z'
 
-const anEvent = (executionId: string, position: number, over: Partial<EventRecord> = {}): EventRecord => ({
-  executionId,
-  position,
-  eventId: nextTestId(),
-  createdAt: AT,
-  eventType: 'note',
-  nodeName: 'start',
-  nodeType: null,
-  status: 'RUNNING',
-  parentEventId: null,
-  workerId: null,
-  durationMs: null,
-  context: null,
-  result: null,
-  meta: {},
-  error: null,
-  ...over,
-})
+const aStoredEvent = (executionId: string, position: number, over: Partial<EventRecord> = {}): EventRecord =>
+  anEvent({
+    executionId,
+    position,
+    eventId: nextTestId(),
+    createdAt: AT,
+    nodeName: 'start',
+    status: 'RUNNING',
+    ...over,
+  })
 
 /** Appends the events after `expectedVersion`; their positions follow from it. */
 export const anAppend = (
@@ -63,7 +56,7 @@ export const anAppend = (
     error: null,
     ...over.execution,
   },
-  events: events.map((event, index) => anEvent(executionId, expectedVersion + 1 + index, event)),
+  events: events.map((event, index) => aStoredEvent(executionId, expectedVersion + 1 + index, event)),
   commands: over.commands ?? [],
   changes: over.changes ?? [],
   timers: over.timers ?? [],

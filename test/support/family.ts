@@ -14,7 +14,7 @@ import type { ExecutionRow } from '../../src/store/executions.ts'
 import { readExecution } from '../../src/store/executions.ts'
 import { expireLeases, historyProblems, readLog, storedDifferences, stuckExecutions } from './history.ts'
 import type { ScriptedWorker } from './scripted-worker.ts'
-import { createScriptedWorker } from './scripted-worker.ts'
+import { createScriptedWorker, reportOf } from './scripted-worker.ts'
 import type { TestServer } from './server.ts'
 
 export interface Family {
@@ -69,17 +69,7 @@ export const createFamily = (server: TestServer): Family => {
     controlPlane.lease({ workerId: WORKER_ID, pool: SERVER_POOL, max: 50, waitMs: 0, signal })
 
   const report: Family['report'] = (command, started) =>
-    controlPlane.report({
-      executionId: command.executionId,
-      eventId: command.eventId,
-      commandId: command.commandId,
-      step: command.step,
-      workerId: WORKER_ID,
-      leaseToken: command.leaseToken,
-      attempt: command.attempt,
-      durationMs: 1,
-      ...outcomeOf(started),
-    })
+    controlPlane.report(reportOf(command, WORKER_ID, outcomeOf(started)))
 
   const startAll = async (): Promise<number> => {
     const commands = await leaseStarts()
@@ -92,12 +82,7 @@ export const createFamily = (server: TestServer): Family => {
 
   const workAll = async (tool: (command: LeasedCommand) => Json | Error): Promise<number> => {
     const commands = await worker.lease(100)
-    for (const command of commands) {
-      const answer = tool(command)
-      await (answer instanceof Error
-        ? worker.fail(command, answer.message)
-        : worker.complete(command, answer))
-    }
+    for (const command of commands) await worker.answer(command, tool(command))
     return commands.length
   }
 

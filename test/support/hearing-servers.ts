@@ -1,11 +1,15 @@
 /** Servers on one database that hear each other over it, as `noetl up` on a database of the user does. */
+import type { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createPostgresDispatcher } from '../../src/dispatch/postgres.ts'
 import { untilHearing } from '../../src/dispatch/dispatcher.suite.ts'
 import { openChannel } from '../../src/store/channel.ts'
 import type { TestServer } from './server.ts'
 import type { Servers } from './servers.ts'
 
-export const startHearingPair = async (servers: Servers): Promise<readonly [TestServer, TestServer]> => {
+export const startHearingPair = async (
+  servers: Servers,
+  adapt: (dispatcher: Dispatcher) => Dispatcher = (dispatcher) => dispatcher,
+): Promise<readonly [TestServer, TestServer]> => {
   const { core } = await servers.start()
   const url = core.shards.cluster.options.connectionString ?? ''
   const open = async (): Promise<TestServer> => {
@@ -13,7 +17,7 @@ export const startHearingPair = async (servers: Servers): Promise<readonly [Test
       openChannel({ url, name: 'noetl_wake', events, onError: () => undefined }),
     )
     await untilHearing(dispatcher)
-    return servers.start({ dispatcher })
+    return servers.start({ dispatcher: adapt(dispatcher) })
   }
   return [await open(), await open()]
 }

@@ -1,21 +1,8 @@
 /** Inputs as the HTTP routes make them. */
 import type { ReportInput } from '../../src/engine/input.ts'
+import { report } from '../../src/engine/testing/inputs.ts'
 import { nextTestId } from './appends.ts'
 
 /** A remark of a client: recorded, without consequences. */
-export const aNote = (over: Partial<ReportInput> = {}): ReportInput => ({
-  type: 'report',
-  eventType: 'note',
-  step: 'start',
-  commandId: null,
-  leaseToken: null,
-  workerId: null,
-  eventId: nextTestId(),
-  status: null,
-  context: null,
-  reference: null,
-  meta: {},
-  createdAt: null,
-  durationMs: null,
-  ...over,
-})
+export const aNote = (over: Partial<ReportInput> = {}): ReportInput =>
+  report('note', { step: 'start', eventId: nextTestId(), ...over })

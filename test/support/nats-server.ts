@@ -3,11 +3,10 @@ import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fastDirectory } from './fast-directory.ts'
+import { ownPort } from './own-port.ts'
 
 export interface NatsServer {
   readonly url: string
@@ -21,7 +20,7 @@ export interface NatsServer {
 
 /** `args` are further ones, such as `--user a --pass b`. */
 export const startNatsServer = async (args: readonly string[] = []): Promise<NatsServer> => {
-  const port = await freePort()
+  const port = await ownPort()
   const directory = mkdtempSync(join(fastDirectory(), 'noetl-nats-'))
   let child = await launch(port, directory, args)
   const kill = async (): Promise<void> => {
@@ -72,14 +71,4 @@ const launch = async (port: number, directory: string, args: readonly string[]):
   child.off('exit', failed)
   lines.on('line', () => undefined)
   return child
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -5,7 +5,6 @@
 import type { Dispatcher } from '../../src/dispatch/dispatcher.ts'
 import { createMemoryDispatcher } from '../../src/dispatch/memory.ts'
 import type { Json, JsonObject } from '../../src/contract/json.ts'
-import { parseJson } from '../../src/lib/exact-json.ts'
 import { createSealer } from '../../src/lib/sealer.ts'
 import { createSnowflake } from '../../src/lib/snowflake.ts'
 import { createApp } from '../../src/server/app.ts'
@@ -22,33 +21,18 @@ import { openDatabase } from '../../src/store/database.ts'
 import { ensurePartitions } from '../../src/store/partitions.ts'
 import { createShards } from '../../src/store/shards.ts'
 import { silentLog } from '../../src/worker/log.ts'
-import { describeAnswers } from './described-answers.ts'
+import type { HttpFace, Response } from './http-face.ts'
+import { createHttpFace } from './http-face.ts'
 
 export const testSealer = createSealer(Buffer.alloc(32, 7))
 
-export interface Response {
-  readonly status: number
-  /** The JSON body; 64-bit integers are text. */
-  readonly body: JsonObject
-  /** The body as it was sent. */
-  readonly text: string
-  readonly headers: Readonly<Record<string, unknown>>
-}
+export type { Response } from './http-face.ts'
 
-export interface TestServer {
+export interface TestServer extends HttpFace {
   readonly core: Core
   readonly leases: Leases
   readonly reaper: Reaper
   readonly databases: readonly Database[]
-  /** Text is sent as it is, anything else as JSON. */
-  send(
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'PATCH',
-    path: string,
-    body?: unknown,
-    headers?: Record<string, string>,
-  ): Promise<Response>
-  get(path: string): Promise<Response>
-  post(path: string, body: unknown): Promise<Response>
   /** Registers a playbook; answers its catalog id. */
   register(yaml: string): Promise<string>
   /** Starts the newest version of a playbook; answers the execution id. */
@@ -106,35 +90,18 @@ export const startServer = async (
     rawSql,
     ...(metrics ? { metrics } : {}),
   })
-  const answers = describeAnswers(app)
-
-  const send: TestServer['send'] = async (method, path, body, headers = {}) => {
-    const payload =
-      body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }
-    const type = body === undefined ? {} : { 'content-type': 'application/json' }
-    const answer = await app.inject({ method, url: path, headers: { ...type, ...headers }, ...payload })
-    answers.verify()
-    return {
-      status: answer.statusCode,
-      body: bodyOf(answer.body),
-      text: answer.body,
-      headers: answer.headers,
-    }
-  }
-  const post: TestServer['post'] = (path, body) => send('POST', path, body)
+  const face = createHttpFace(app)
 
   return {
     core,
     leases,
     reaper: createReaper(core),
     databases,
-    send,
-    post,
-    get: (path) => send('GET', path),
+    ...face,
     register: async (content) =>
-      textOf(expectOk(await post('/api/catalog/register', { content }))['catalog_id']),
+      textOf(expectOk(await face.post('/api/catalog/register', { content }))['catalog_id']),
     execute: async (path, payload = {}) =>
-      textOf(expectOk(await post('/api/execute', { path, payload }))['execution_id']),
+      textOf(expectOk(await face.post('/api/execute', { path, payload }))['execution_id']),
     stopStreams: () => closing.abort(),
     close: async () => {
       closing.abort()
@@ -149,14 +116,6 @@ export const startServer = async (
 /** A scalar of an answer as text. */
 export const textOf = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null)
-
-const bodyOf = (text: string): JsonObject => {
-  try {
-    return parseJson(text) as JsonObject
-  } catch {
-    return {}
-  }
-}
 
 const expectOk = ({ status, body, text }: Response): JsonObject => {
   if (status !== 200) throw new Error(`the server answered ${status}: ${text}`)

@@ -13,6 +13,23 @@ anew. How tools are used in steps and pipelines is in [playbooks.md](playbooks.m
 A field that a kind does not have is a warning when the playbook is registered; a literal of the wrong type is an error. What a
 template gives is checked when the tool runs, and a mistake is an error of kind \`config\` that names the field. Null and empty text
 mean "not given".
+
+## Large numbers
+
+A whole number beyond 2^53 - 1, which a double does not hold exactly, is a text of its digits: from a \`bigint\` column, in JSON that
+an API, a program or Python code gave, in YAML and in a payload. That is so everywhere and for as long as the value lives, so that no
+digit is lost and what was stored is what was there; smaller numbers stay numbers. In templates \`{{ id | int + 1 }}\` calculates
+with all digits, in Python \`int(id)\` does, and SQL takes the text as a parameter of a \`bigint\`. A service that wants a number in
+its body gets one from JSON that is written as text: \`json: '{"id": {{ id }}}'\`.
+
+## Private addresses
+
+With \`NOETL_HTTP_ALLOW_PRIVATE_ADDRESSES=false\` a worker does not call loopback, private and link-local addresses by the word of
+a playbook. That goes for \`http\`, \`transfer\`, \`mcp\`, scripts behind an address (\`python\`, \`shell\`, \`script\`, \`postgres\`,
+\`duckdb\`, \`ducklake\`), for \`secrets\` from a Vault that a credential names, and for tokens of the keychain; for names that lead
+there, and for redirects. It fails with \`ADDRESS_BLOCKED\`. Addresses that the worker itself is set up with may be private:
+\`NOETL_MCP_…\`, \`VAULT_ADDR\`. Connections to databases and NATS are not HTTP and are not checked; nor is what code does on its own (\`python\`,
+\`shell\`, \`container\`, SQL of DuckDB that reads an address): keep that in with the network.
 `
 
 /** Text inside a cell of a table. */

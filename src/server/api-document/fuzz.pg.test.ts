@@ -27,7 +27,7 @@ const FEW = 5
 const COSTLY = new Set(['examine'])
 const SEED = 20_261_115
 /** No request here asks for a wait. */
-const SOON_MS = 10_000
+const SOON_MS = 30_000
 
 const document = buildApiDocument(declaredRoutes(createUndecidedApp()), { version: 'test' })
 const isStream = ({ responses }: Operation): boolean =>

@@ -134,6 +134,19 @@ describe('numbers of what happened', () => {
     await face.close()
   })
 
+  test('states in memory are counted and weighed', async () => {
+    const server = await servers.start({ metrics: createMetrics() })
+    const cached = async () => {
+      const text = await scrape(server)
+      return [sampleOf(text, 'noetl_executions_cached'), sampleOf(text, 'noetl_executions_cached_bytes')]
+    }
+    expect(await cached()).toEqual([0, 0])
+    await server.register(PLAYBOOK)
+    await server.execute('tests/counted')
+    expect(server.core.cachedBytes()).toBeGreaterThan(0)
+    expect(await cached()).toEqual([1, server.core.cachedBytes()])
+  })
+
   test('every sample has a help text and a type, and no name is given twice', async () => {
     const server = await servers.start({ metrics: createMetrics() })
     const text = await scrape(server)

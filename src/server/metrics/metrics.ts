@@ -135,6 +135,7 @@ export const createMetrics = () => {
     timers: gauge('noetl_timers_pending', 'Timers that are not due or not told yet'),
     outbox: gauge('noetl_outbox_pending', 'Messages for the outside that wait'),
     cached: gauge('noetl_executions_cached', 'Executions whose state is in memory'),
+    cachedBytes: gauge('noetl_executions_cached_bytes', 'What these states weigh, as estimated'),
     connections: gauge('noetl_database_connections', 'Connections to PostgreSQL', ['state']),
     build: gauge('noetl_build_info', 'The running version', ['version']),
   }

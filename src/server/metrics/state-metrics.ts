@@ -52,6 +52,7 @@ export const createStateMetrics = (core: Core, { state }: Metrics): (() => Promi
 
   return async () => {
     state.cached.set(core.cached())
+    state.cachedBytes.set(core.cachedBytes())
     const pools = core.shards.all
     state.connections.set(
       { state: 'idle' },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
+import { createMemoryDispatcher } from '../../dispatch/memory.ts'
 import { loopOver, single } from '../../../test/support/playbooks.ts'
 import type { TestServer } from '../../../test/support/server.ts'
 import { useServers } from '../../../test/support/servers.ts'
@@ -83,12 +84,23 @@ describe('leasing over HTTP', () => {
     expect(await lease(server, {})).toHaveLength(1)
   })
 
-  test('ends a long poll when the server stops', async () => {
-    const { server } = await stage()
-    await lease(server, {})
+  test('ends a long poll when the server stops, at once when it came afterwards', async () => {
+    const begun = Promise.withResolvers<void>()
+    const dispatcher = createMemoryDispatcher()
+    const server = await servers.start({
+      dispatcher: {
+        ...dispatcher,
+        wait: (...given) => {
+          begun.resolve()
+          return dispatcher.wait(...given)
+        },
+      },
+    })
     const waiting = lease(server, { wait_ms: 60_000 })
-    setTimeout(() => server.stopStreams(), 50)
+    await begun.promise
+    server.stopStreams()
     expect(await waiting).toEqual([])
+    expect(await lease(server, { wait_ms: 60_000 })).toEqual([])
   })
 })
 

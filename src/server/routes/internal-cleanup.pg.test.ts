@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { firstSnowflakeAt } from '../../lib/snowflake.ts'
 import { ensurePartitions } from '../../store/partitions.ts'
-import { INTERNAL_TOKEN, startApiServer } from '../../../test/support/api-server.ts'
+import { INTERNAL_TOKEN } from '../../../test/support/api-server.ts'
 import { single } from '../../../test/support/playbooks.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
-import type { Response, TestServer } from '../../../test/support/server.ts'
+import type { Response } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 
-let database: TestDatabase
-let server: TestServer
-beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startApiServer([database.url])
-})
-afterAll(async () => {
-  await server.close()
-  await database.drop()
-})
+const server = useApiServer()
 
 const purge = (body?: object): Promise<Response> =>
-  server.send('POST', '/api/internal/cleanup/purge', body, { authorization: `Bearer ${INTERNAL_TOKEN}` })
+  server().send('POST', '/api/internal/cleanup/purge', body, { authorization: `Bearer ${INTERNAL_TOKEN}` })
 const query = (text: string, values: readonly unknown[] = []) =>
-  server.core.shards.cluster.query(text, [...values])
+  server().core.shards.cluster.query(text, [...values])
 
 const MONTH = new Date('2025-02-01T00:00:00Z')
 
@@ -43,13 +33,13 @@ const old = async (status: 'RUNNING' | 'COMPLETED', day: number): Promise<string
 
 describe('purging', () => {
   test('deletes ended commands and silent workers of the given age, and nothing else', async () => {
-    await server.register(single('tests/purge'))
-    await server.execute('tests/purge')
-    await createScriptedWorker(server, 'w1').drain()
-    await server.execute('tests/purge')
+    await server().register(single('tests/purge'))
+    await server().execute('tests/purge')
+    await createScriptedWorker(server(), 'w1').drain()
+    await server().execute('tests/purge')
     await query("update noetl.command set finished_at = finished_at - interval '8 days'")
     for (const name of ['silent', 'alive'])
-      await server.post('/api/worker/pool/register', { name, kind: 'worker_pool' })
+      await server().post('/api/worker/pool/register', { name, kind: 'worker_pool' })
     await query("update noetl.runtime set heartbeat = now() - interval '2 hours' where name = 'silent'")
     expect((await purge({ command_retention_days: 9, runtime_stale_minutes: 0 })).body).toEqual({
       commands_purged: 0,
@@ -62,7 +52,7 @@ describe('purging', () => {
   })
 
   test('drops whole months of events, but none that a running execution needs', async () => {
-    await ensurePartitions(server.core.shards.cluster, MONTH)
+    await ensurePartitions(server().core.shards.cluster, MONTH)
     await old('COMPLETED', 3)
     await old('COMPLETED', 4)
     const running = await old('RUNNING', 40)
@@ -94,6 +84,6 @@ describe('purging', () => {
   )
 
   test('is not for everybody', async () => {
-    expect((await server.post('/api/internal/cleanup/purge', {})).status).toBe(403)
+    expect((await server().post('/api/internal/cleanup/purge', {})).status).toBe(403)
   })
 })

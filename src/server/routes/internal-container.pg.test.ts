@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { LeasedCommand } from '../../contract/command.ts'
 import type { JsonObject } from '../../contract/json.ts'
-import { INTERNAL_TOKEN, startApiServer } from '../../../test/support/api-server.ts'
+import { INTERNAL_TOKEN } from '../../../test/support/api-server.ts'
 import { eventTypes, historyProblems } from '../../../test/support/history.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
-import type { Response, TestServer } from '../../../test/support/server.ts'
+import type { Response } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 
 const ALLOWED = { authorization: `Bearer ${INTERNAL_TOKEN}` }
 const PLAYBOOK = `apiVersion: noetl.io/v2
@@ -23,32 +22,25 @@ workflow:
   - { step: cleanup, tool: { kind: noop, result: "{{ start }}" } }
 `
 
-let database: TestDatabase
-let server: TestServer
+const server = useApiServer()
 beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startApiServer([database.url])
-  await server.register(PLAYBOOK)
-})
-afterAll(async () => {
-  await server.close()
-  await database.drop()
+  await server().register(PLAYBOOK)
 })
 
 const callback = (id: string, step: string, body: object): Promise<Response> =>
-  server.send('POST', `/api/internal/container-callback/${id}/${step}`, body, ALLOWED)
+  server().send('POST', `/api/internal/container-callback/${id}/${step}`, body, ALLOWED)
 
 /** An execution that is alone with its first step. */
 const started = async (): Promise<string> => {
-  await createScriptedWorker(server, 'w0').drain()
-  return server.execute('tests/job')
+  await createScriptedWorker(server(), 'w0').drain()
+  return server().execute('tests/job')
 }
 
 /** One whose first step waits for a container. */
 const parked = async (): Promise<string> => {
   const id = await started()
-  const [command] = (await createScriptedWorker(server, 'w1').lease()) as [LeasedCommand]
-  const answer = await server.post('/api/events', {
+  const [command] = (await createScriptedWorker(server(), 'w1').lease()) as [LeasedCommand]
+  const answer = await server().post('/api/events', {
     execution_id: id,
     step: 'start',
     event_type: 'command.completed',
@@ -61,7 +53,7 @@ const parked = async (): Promise<string> => {
 }
 
 const stepsEntered = async (id: string): Promise<readonly unknown[]> => {
-  const { events } = (await server.get(`/api/executions/${id}/events`)).body
+  const { events } = (await server().get(`/api/executions/${id}/events`)).body
   return (events as JsonObject[])
     .filter((event) => event['event_type'] === 'step.enter')
     .map((event) => event['node_name'])
@@ -79,16 +71,16 @@ describe('the callback of a container', () => {
     expect(answer.status).toBe(202)
     expect(answer.body).toEqual({ status: 'accepted_in_flight', event_id: expect.any(String) as string })
     expect(await stepsEntered(id)).toEqual(['start', 'after'])
-    await createScriptedWorker(server, 'w1').drain()
-    expect((await server.get(`/api/executions/${id}/status`)).body['status']).toBe('COMPLETED')
-    expect((await server.get(`/api/executions/${id}/result?step=start`)).body['data']).toEqual({
+    await createScriptedWorker(server(), 'w1').drain()
+    expect((await server().get(`/api/executions/${id}/status`)).body['status']).toBe('COMPLETED')
+    expect((await server().get(`/api/executions/${id}/result?step=start`)).body['data']).toEqual({
       state: 'succeeded',
       job_name: 'job-1',
       exit_code: 0,
       stdout_uri: 'gs://o',
     })
-    expect(await eventTypes(server.core.shards.of(id), id)).toContain('call.done')
-    expect(await historyProblems(server.core.shards.of(id), id)).toEqual([])
+    expect(await eventTypes(server().core.shards.of(id), id)).toContain('call.done')
+    expect(await historyProblems(server().core.shards.of(id), id)).toEqual([])
   })
 
   test.each(['failed', 'failed_image_pull', 'failed_oom', 'failed_node_lost', 'failed_timeout'])(
@@ -106,7 +98,7 @@ describe('the callback of a container', () => {
     const id = await parked()
     const ok = { state: 'succeeded', job_name: 'job-1' }
     await callback(id, 'start', ok)
-    const before = await eventTypes(server.core.shards.of(id), id)
+    const before = await eventTypes(server().core.shards.of(id), id)
     for (const [execution, step] of [
       [id, 'start'],
       [id, 'nowhere'],
@@ -115,18 +107,18 @@ describe('the callback of a container', () => {
       const { status, body } = await callback(execution, step, ok)
       expect([status, body]).toEqual([202, { status: 'accepted_stale' }])
     }
-    expect(await eventTypes(server.core.shards.of(id), id)).toEqual(before)
-    await server.post(`/api/executions/${id}/cancel`, {})
+    expect(await eventTypes(server().core.shards.of(id), id)).toEqual(before)
+    await server().post(`/api/executions/${id}/cancel`, {})
     expect((await callback(id, 'after', ok)).body).toEqual({ status: 'accepted_stale' })
   })
 
   test('that comes before the worker has let go counts when it does', async () => {
     const id = await started()
-    const [command] = (await createScriptedWorker(server, 'w1').lease()) as [LeasedCommand]
+    const [command] = (await createScriptedWorker(server(), 'w1').lease()) as [LeasedCommand]
     expect((await callback(id, 'start', { state: 'succeeded', job_name: 'quick' })).body['status']).toBe(
       'accepted_in_flight',
     )
-    await server.post('/api/events', {
+    await server().post('/api/events', {
       execution_id: id,
       step: 'start',
       event_type: 'command.completed',
@@ -142,6 +134,6 @@ describe('the callback of a container', () => {
     expect((await callback('1', '%20', ok)).status).toBe(422)
     expect((await callback('1', 'start', { ...ok, state: 'exploded' })).status).toBe(422)
     expect((await callback('1', 'start', { state: 'succeeded' })).status).toBe(422)
-    expect((await server.post('/api/internal/container-callback/1/start', ok)).status).toBe(403)
+    expect((await server().post('/api/internal/container-callback/1/start', ok)).status).toBe(403)
   })
 })

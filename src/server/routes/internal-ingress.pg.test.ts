@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { INTERNAL_TOKEN, startApiServer } from '../../../test/support/api-server.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { Response, TestServer } from '../../../test/support/server.ts'
+import { describe, expect, test } from 'vitest'
+import { INTERNAL_TOKEN } from '../../../test/support/api-server.ts'
+import type { Response } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 
-let database: TestDatabase
-let server: TestServer
-beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startApiServer([database.url])
-})
-afterAll(async () => {
-  await server.close()
-  await database.drop()
-})
+const server = useApiServer()
 
 const document = (name: string, spec: string): string => `apiVersion: noetl.io/v2
 kind: Subscription
@@ -26,12 +16,16 @@ const push = (path: string, verify: string): string =>
 
 const ALLOWED = { authorization: `Bearer ${INTERNAL_TOKEN}` }
 const ask = (listener: string): Promise<Response> =>
-  server.send('GET', `/api/internal/ingress/${listener}`, undefined, ALLOWED)
+  server().send('GET', `/api/internal/ingress/${listener}`, undefined, ALLOWED)
 
 describe('a gateway that asks for a listener', () => {
   test('learns how to verify and what to start; the subscription is registered once', async () => {
-    await server.post('/api/credentials', { name: 'hook', type: 'secret', data: { token: 'hush', other: 1 } })
-    await server.register(document('orders', push('/events/orders', hmac('hook'))))
+    await server().post('/api/credentials', {
+      name: 'hook',
+      type: 'secret',
+      data: { token: 'hush', other: 1 },
+    })
+    await server().register(document('orders', push('/events/orders', hmac('hook'))))
     const first = await ask('orders')
     expect(first).toMatchObject({
       status: 200,
@@ -45,15 +39,15 @@ describe('a gateway that asks for a listener', () => {
     })
     expect(first.body).not.toHaveProperty('directives')
     expect((await ask('orders')).body['subscription_id']).toBe(first.body['subscription_id'])
-    expect((await server.get('/api/subscriptions')).body['subscriptions']).toMatchObject([
+    expect((await server().get('/api/subscriptions')).body['subscriptions']).toMatchObject([
       { subscription_id: first.body['subscription_id'], state: 'REGISTERED' },
     ])
-    const { body } = await server.send('GET', '/api/internal/secret-audit?limit=1', undefined, ALLOWED)
+    const { body } = await server().send('GET', '/api/internal/secret-audit?limit=1', undefined, ALLOWED)
     expect(body['rows']).toMatchObject([{ credential: 'orders', operation: 'ingress.read' }])
   })
 
   test('hears of everything the document says', async () => {
-    await server.register(`apiVersion: noetl.io/v2
+    await server().register(`apiVersion: noetl.io/v2
 kind: Subscription
 metadata: {name: full, path: listeners/full}
 spec:
@@ -72,20 +66,20 @@ spec:
 
   test('is told when there is none, when the newest version is another, or when its secret is not there', async () => {
     expect((await ask('nobody')).status).toBe(404)
-    await server.register(document('pulled', 'source: nats, mode: pull'))
+    await server().register(document('pulled', 'source: nats, mode: pull'))
     expect((await ask('pulled')).status).toBe(404)
-    await server.register(document('moved', push('/old-place', hmac('hook'))))
-    await server.register(document('moved', push('/new-place', hmac('hook'))))
+    await server().register(document('moved', push('/old-place', hmac('hook'))))
+    await server().register(document('moved', push('/new-place', hmac('hook'))))
     expect([(await ask('old-place')).status, (await ask('new-place')).status]).toEqual([404, 200])
-    await server.register(document('bare', push('/bare', hmac('nowhere'))))
+    await server().register(document('bare', push('/bare', hmac('nowhere'))))
     expect((await ask('bare')).body).toMatchObject({ status: 404, error: "Credential 'nowhere' not found" })
-    await server.post('/api/credentials', { name: 'nowhere', type: 'secret', data: { other: 1 } })
+    await server().post('/api/credentials', { name: 'nowhere', type: 'secret', data: { other: 1 } })
     expect((await ask('bare')).status).toBe(422)
-    await server.post('/api/credentials', { name: 'nowhere', type: 'secret', data: 'plain' })
+    await server().post('/api/credentials', { name: 'nowhere', type: 'secret', data: 'plain' })
     expect((await ask('bare')).body['verify']).toMatchObject({ secret: 'plain' })
   })
 
   test('shows the internal token', async () => {
-    expect((await server.get('/api/internal/ingress/orders')).status).toBe(403)
+    expect((await server().get('/api/internal/ingress/orders')).status).toBe(403)
   })
 })

@@ -1,36 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
-import { INTERNAL_TOKEN, startApiServer, withKeys } from '../../../test/support/api-server.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { Response, TestServer } from '../../../test/support/server.ts'
+import { INTERNAL_TOKEN, withKeys } from '../../../test/support/api-server.ts'
+import type { Response } from '../../../test/support/server.ts'
 import { textOf } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 
 const ALLOWED = { authorization: `Bearer ${INTERNAL_TOKEN}` }
 const EVENT = 320816801799737344n
 
-let databases: readonly TestDatabase[]
-let server: TestServer
+const server = useApiServer(2)
 
-beforeAll(async () => {
-  databases = [await createTestDatabase(), await createTestDatabase()]
-  server = await startApiServer(databases.map((database) => database.url))
-})
-afterAll(async () => {
-  await server.close()
-  await Promise.all(databases.map((database) => database.drop()))
-})
 beforeEach(async () => {
-  for (const database of server.databases) await database.query('truncate noetl.outbox restart identity')
+  for (const database of server().databases) await database.query('truncate noetl.outbox restart identity')
 })
 
 const post = (path: string, body?: unknown): Promise<Response> =>
-  server.send('POST', `/api/internal/outbox/${path}`, body, ALLOWED)
+  server().send('POST', `/api/internal/outbox/${path}`, body, ALLOWED)
 const pending = async (): Promise<unknown> =>
-  (await server.send('GET', '/api/internal/outbox/pending-count', undefined, ALLOWED)).body
+  (await server().send('GET', '/api/internal/outbox/pending-count', undefined, ALLOWED)).body
 
 const put = async (shard: number, count: number): Promise<void> => {
-  await server.databases[shard]?.query(
+  await server().databases[shard]?.query(
     `insert into noetl.outbox (execution_id, event_id, subject, payload)
      select case when n > 1 then $2::bigint end, $2 + n, case when n > 1 then 'noetl.events.note' end, json_build_object('event_id', $2 + n)
      from generate_series(1, $1) n`,
@@ -116,9 +106,9 @@ describe('the outbox over HTTP', () => {
 
   test('is closed to those without the token, and on a server that has none', async () => {
     for (const path of ['claim', 'mark-published', 'mark-failed'])
-      expect((await server.send('POST', `/api/internal/outbox/${path}`, '{broken')).status).toBe(403)
-    expect((await server.get('/api/internal/outbox/pending-count')).status).toBe(403)
-    const closed = withKeys(server, { internalToken: null })
+      expect((await server().send('POST', `/api/internal/outbox/${path}`, '{broken')).status).toBe(403)
+    expect((await server().get('/api/internal/outbox/pending-count')).status).toBe(403)
+    const closed = withKeys(server(), { internalToken: null })
     expect((await closed.send('GET', '/api/internal/outbox/pending-count', undefined, ALLOWED)).status).toBe(
       503,
     )

@@ -1,6 +1,7 @@
 /** What a worker asks for before it makes a keychain entry that is not there. Told to those who may see secrets only. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { KeychainRecipeAnswer } from '../../contract/answers-secrets.ts'
+import { KeychainRecipeQuery } from '../../contract/api-secrets.ts'
 import { ProblemError } from '../../contract/problem.ts'
 import type { ServerContext } from '../app.ts'
 import { pathId } from '../http.ts'
@@ -23,17 +24,22 @@ export const keychainRecipeRoutes = (app: FastifyInstance, { core, wallet }: Ser
       summary: 'Say how an entry is made that an execution knows under this name',
       description:
         'The declaration of the playbook, what its templates read, and the renewal of an entry that ran out. 404 when nothing says how.',
+      query: KeychainRecipeQuery,
       answer: KeychainRecipeAnswer,
       problems: ['forbidden', 'not_found'],
     },
-    async ({ request, reply }) => {
+    async ({ request, reply, query: { holder } }) => {
       const executionId = pathId(request, 'execution_id')
       const alias = nameOf(request)
       if (!maySeeSecrets(request)) return refuseSecrets(reply)
-      const recipe = await keychainRecipe(core, needWallet(wallet), { executionId, alias })
+      const recipe = await keychainRecipe(core, needWallet(wallet), {
+        executionId,
+        alias,
+        ...(holder === undefined ? {} : { holder }),
+      })
       if (!recipe)
         throw new ProblemError('not_found', `Nothing says how to make the keychain entry '${alias}'`)
-      const { address, entry, variables, renew } = recipe
+      const { address, entry, variables, renew, isBeingMade = null } = recipe
       return {
         keychain_name: address.name,
         catalog_id: address.catalogId,
@@ -42,6 +48,7 @@ export const keychainRecipeRoutes = (app: FastifyInstance, { core, wallet }: Ser
         entry,
         variables,
         renew,
+        being_made: isBeingMade,
       }
     },
   )

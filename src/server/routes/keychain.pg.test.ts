@@ -1,25 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
-import { startApiServer } from '../../../test/support/api-server.ts'
 import { single } from '../../../test/support/playbooks.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { TestServer } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 import { createExpiryKeeper } from '../expiry-keeper.ts'
 
-let database: TestDatabase
-let server: TestServer
+const server = useApiServer()
 let catalogId: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startApiServer([database.url])
-  catalogId = await server.register(single('tests/keychain'))
-})
-
-afterAll(async () => {
-  await server.close()
-  await database.drop()
+  catalogId = await server().register(single('tests/keychain'))
 })
 
 const at = (name: string, query = ''): string => `/api/keychain/${catalogId}/${name}${query}`
@@ -27,7 +16,7 @@ const secondsFromNow = (instant: unknown): number => (Date.parse(String(instant)
 
 describe('setting an entry', () => {
   test('answers its key and expiry, in the words of both kinds of client', async () => {
-    const { status, body, text } = await server.post(at('token'), {
+    const { status, body, text } = await server().post(at('token'), {
       data: { access_token: 'hunter2' },
       expires_in: 600,
     })
@@ -47,12 +36,12 @@ describe('setting an entry', () => {
   })
 
   test('stores nothing in clear, not even how to renew it', async () => {
-    await server.post(at('clear'), {
+    await server().post(at('clear'), {
       data: { access_token: 'hunter2' },
       auto_renew: true,
       renew_config: { data: { client_secret: 'hunter3' } },
     })
-    const { rows } = (await server.databases[0]?.query<{ whole: string }>(
+    const { rows } = (await server().databases[0]?.query<{ whole: string }>(
       'select k::text as whole from noetl.keychain k',
     )) ?? { rows: [] }
     expect(rows.length).toBeGreaterThan(0)
@@ -60,13 +49,13 @@ describe('setting an entry', () => {
   })
 
   test('takes the other names of its fields', async () => {
-    await server.post(at('aliased'), {
+    await server().post(at('aliased'), {
       token_data: { a: 1 },
       ttl_seconds: 30,
       credential_type: 'bearer',
       cache_type: 'secret',
     })
-    expect((await server.get(at('aliased'))).body).toMatchObject({
+    expect((await server().get(at('aliased'))).body).toMatchObject({
       status: 'found',
       data: { a: 1 },
       token_data: { a: 1 },
@@ -81,7 +70,7 @@ describe('setting an entry', () => {
     ['shared', 86_400],
     ['catalog', 86_400],
   ])('in scope %s without an expiry gets a default one', async (scope_type, seconds) => {
-    const { body } = await server.post(at('default'), { data: {}, scope_type })
+    const { body } = await server().post(at('default'), { data: {}, scope_type })
     expect(secondsFromNow(body['expires_at'])).toBeCloseTo(seconds, -1)
   })
 
@@ -93,13 +82,13 @@ describe('setting an entry', () => {
     }
     for (const [expires_at, stored] of Object.entries(cases)) {
       expect(
-        (await server.post(at('timed'), { data: {}, expires_at, expires_in: 5 })).body['expires_at'],
+        (await server().post(at('timed'), { data: {}, expires_at, expires_in: 5 })).body['expires_at'],
       ).toBe(stored)
     }
   })
 
   test('for an unknown catalog entry is 404', async () => {
-    const { status, body } = await server.post('/api/keychain/12345/token', { data: {} })
+    const { status, body } = await server().post('/api/keychain/12345/token', { data: {} })
     expect([status, body['error']]).toEqual([404, 'Catalog entry not found: 12345'])
   })
 
@@ -122,33 +111,33 @@ describe('setting an entry', () => {
     [{ data: {}, renew_config: 'text' }],
     [[]],
   ])('refuses %j', async (body) => {
-    const answer = await server.post(at('refused'), body)
+    const answer = await server().post(at('refused'), body)
     expect(answer.status).toBe(422)
     expect(answer.body).toMatchObject({ status: 422, code: 'invalid' })
   })
 
   test('says which scope is wrong', async () => {
-    expect((await server.post(at('x'), { data: {}, scope_type: 'galactic' })).body['error']).toBe(
+    expect((await server().post(at('x'), { data: {}, scope_type: 'galactic' })).body['error']).toBe(
       'Invalid scope_type: galactic',
     )
   })
 
   test('with a catalog id that is no number is 400', async () => {
-    expect((await server.post('/api/keychain/abc/token', { data: {} })).status).toBe(400)
-    expect((await server.get('/api/keychain/abc/token')).status).toBe(400)
+    expect((await server().post('/api/keychain/abc/token', { data: {} })).status).toBe(400)
+    expect((await server().get('/api/keychain/abc/token')).status).toBe(400)
   })
 })
 
 describe('getting an entry', () => {
   test('counts every access', async () => {
-    await server.post(at('counted'), {
+    await server().post(at('counted'), {
       data: { n: 1 },
       expires_in: 60,
       auto_renew: true,
       renew_config: { endpoint: 'https://example.org' },
     })
-    await server.get(at('counted'))
-    const { body, text } = await server.get(at('counted'))
+    await server().get(at('counted'))
+    const { body, text } = await server().get(at('counted'))
     expect(body).toMatchObject({
       status: 'found',
       data: { n: 1 },
@@ -164,20 +153,20 @@ describe('getting an entry', () => {
   })
 
   test('that is not there is 200 with not_found', async () => {
-    const { status, body } = await server.get(at('missing'))
+    const { status, body } = await server().get(at('missing'))
     expect(status).toBe(200)
     expect(body).toMatchObject({ status: 'not_found', cache_key: `missing:${catalogId}:global` })
     expect(body).not.toHaveProperty('data')
   })
 
   test('that expired tells how to renew it but not its data, and counts no access', async () => {
-    await server.post(at('expired'), {
+    await server().post(at('expired'), {
       data: { n: 1 },
       expires_at: '2020-01-01T00:00:00Z',
       auto_renew: true,
       renew_config: { endpoint: 'e' },
     })
-    const { status, body } = await server.get(at('expired'))
+    const { status, body } = await server().get(at('expired'))
     expect(status).toBe(200)
     expect(body).toMatchObject({
       status: 'expired',
@@ -188,8 +177,8 @@ describe('getting an entry', () => {
     })
     expect(body).not.toHaveProperty('data')
     expect(body).not.toHaveProperty('token_data')
-    await server.post(at('expired'), { data: { n: 2 }, expires_in: 60 })
-    expect((await server.get(at('expired'))).body).toMatchObject({ status: 'found', data: { n: 2 } })
+    await server().post(at('expired'), { data: { n: 2 }, expires_in: 60 })
+    expect((await server().get(at('expired'))).body).toMatchObject({ status: 'found', data: { n: 2 } })
   })
 })
 
@@ -203,33 +192,33 @@ describe('scopes', () => {
       [{ scope_type: 'shared' }, '?scope_type=shared', 'shared'],
     ]
     for (const [scope, , suffix] of places) {
-      const { body } = await server.post(at('scoped'), { data: { suffix }, ...scope })
+      const { body } = await server().post(at('scoped'), { data: { suffix }, ...scope })
       expect(body['cache_key']).toBe(`scoped:${catalogId}:${suffix}`)
     }
     for (const [, query, suffix] of places)
-      expect((await server.get(at('scoped', query))).body).toMatchObject({ data: { suffix } })
+      expect((await server().get(at('scoped', query))).body).toMatchObject({ data: { suffix } })
     // An unknown scope is the global one.
-    expect((await server.get(at('scoped', '?scope_type=catalog'))).body).toMatchObject({
+    expect((await server().get(at('scoped', '?scope_type=catalog'))).body).toMatchObject({
       data: { suffix: 'global' },
     })
-    expect((await server.get(at('scoped', '?scope_type=local&execution_id=x'))).status).toBe(422)
+    expect((await server().get(at('scoped', '?scope_type=local&execution_id=x'))).status).toBe(422)
   })
 })
 
 describe('listing and deleting', () => {
   test('a list shows every entry without its data', async () => {
-    const other = await server.register(single('tests/listed'))
-    await server.post(`/api/keychain/${other}/a`, {
+    const other = await server().register(single('tests/listed'))
+    await server().post(`/api/keychain/${other}/a`, {
       data: { s: 'hunter2' },
       expires_at: '2020-01-01T00:00:00Z',
     })
-    await server.post(`/api/keychain/${other}/b`, {
+    await server().post(`/api/keychain/${other}/b`, {
       data: { s: 'hunter2' },
       scope_type: 'local',
       execution_id: 5,
     })
-    await server.get(`/api/keychain/${other}/b?scope_type=local&execution_id=5`)
-    const { body, text } = await server.get(`/api/keychain/catalog/${other}`)
+    await server().get(`/api/keychain/${other}/b?scope_type=local&execution_id=5`)
+    const { body, text } = await server().get(`/api/keychain/catalog/${other}`)
     expect(body).toMatchObject({
       catalog_id: other,
       count: 2,
@@ -241,26 +230,26 @@ describe('listing and deleting', () => {
     })
     expect(text).toContain(`"catalog_id":"${other}"`)
     expect(text).not.toContain('hunter2')
-    expect((await server.get('/api/keychain/catalog/1')).body).toMatchObject({ entries: [], count: 0 })
-    expect((await server.get('/api/keychain/catalog/abc')).status).toBe(400)
+    expect((await server().get('/api/keychain/catalog/1')).body).toMatchObject({ entries: [], count: 0 })
+    expect((await server().get('/api/keychain/catalog/abc')).status).toBe(400)
   })
 
   test('deleting says whether there was one', async () => {
-    await server.post(at('gone'), { data: {}, scope_type: 'local', execution_id: 5 })
-    expect((await server.send('DELETE', at('gone'))).body).toMatchObject({ status: 'not_found' })
+    await server().post(at('gone'), { data: {}, scope_type: 'local', execution_id: 5 })
+    expect((await server().send('DELETE', at('gone'))).body).toMatchObject({ status: 'not_found' })
     const path = at('gone', '?scope_type=local&execution_id=5')
-    expect((await server.send('DELETE', path)).body).toMatchObject({
+    expect((await server().send('DELETE', path)).body).toMatchObject({
       status: 'deleted',
       cache_key: `gone:${catalogId}:5`,
     })
-    expect((await server.send('DELETE', path)).body).toMatchObject({ status: 'not_found' })
+    expect((await server().send('DELETE', path)).body).toMatchObject({ status: 'not_found' })
   })
 
   test('what expired is deleted only when nobody will renew it', async () => {
-    await server.post(at('long-gone'), { data: {}, expires_at: '2020-01-01T00:00:00Z' })
-    await server.post(at('just-gone'), { data: {}, expires_in: 0 })
-    await createExpiryKeeper(server.core).runOnce()
-    expect((await server.get(at('long-gone'))).body).toMatchObject({ status: 'not_found' })
-    expect((await server.get(at('just-gone'))).body).toMatchObject({ status: 'expired' })
+    await server().post(at('long-gone'), { data: {}, expires_at: '2020-01-01T00:00:00Z' })
+    await server().post(at('just-gone'), { data: {}, expires_in: 0 })
+    await createExpiryKeeper(server().core).runOnce()
+    expect((await server().get(at('long-gone'))).body).toMatchObject({ status: 'not_found' })
+    expect((await server().get(at('just-gone'))).body).toMatchObject({ status: 'expired' })
   })
 })

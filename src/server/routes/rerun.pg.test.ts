@@ -1,80 +1,28 @@
-/** Running executions again, as new ones and in place, over HTTP and on a real database. */
+/** Running executions again as new ones, over HTTP and on a real database. */
 import { describe, expect, test } from 'vitest'
-import type { LeasedCommand } from '../../contract/command.ts'
-import type { Json, JsonObject } from '../../contract/json.ts'
-import { createFamily, familyPlaybook } from '../../../test/support/family.ts'
+import type { Json } from '../../contract/json.ts'
 import {
-  historyProblems,
-  readLog,
-  storedDifferences,
-  stuckExecutions,
-} from '../../../test/support/history.ts'
+  aFailed,
+  DIAMOND,
+  diamond,
+  expectSound,
+  NOOP,
+  ok,
+  statusOf,
+  work,
+} from '../../../test/support/diamond.ts'
+import { familyPlaybook } from '../../../test/support/family.ts'
+import { readLog, storedDifferences } from '../../../test/support/history.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
-import type { TestServer } from '../../../test/support/server.ts'
 import { textOf } from '../../../test/support/server.ts'
 import { useServers } from '../../../test/support/servers.ts'
 
 const servers = useServers()
-const NOOP = 'tool: {kind: noop}'
-const PATH = 'tests/rerun'
-
-const diamond = (extra = ''): string =>
-  familyPlaybook(
-    PATH,
-    `
-  - {step: start, ${NOOP}, set: {ctx.began: '{{ output.n }}'}, next: [a, b]}
-  - {step: a, ${NOOP}, next: join}
-  - {step: b, ${NOOP}, next: join}
-  - {step: join, tool: {kind: noop, input: {a: '{{ a.n }}', b: '{{ b.n }}', greeting: '{{ workload.greeting }}'}}}
-${extra}`,
-    { greeting: 'hello', limit: 5 },
-  )
-
-/** Answers every command: an Error fails it. Answers the names of their steps, sorted. */
-const work = async (
-  server: TestServer,
-  tool: (command: LeasedCommand) => Json | Error,
-): Promise<readonly string[]> => {
-  const worker = createScriptedWorker(server, 'w1')
-  const done: string[] = []
-  for (;;) {
-    const commands = await worker.lease(1)
-    if (commands.length === 0) return done.sort()
-    for (const command of commands) {
-      done.push(command.step)
-      const answer = tool(command)
-      await (answer instanceof Error
-        ? worker.fail(command, answer.message)
-        : worker.complete(command, answer))
-    }
-  }
-}
-
-const ok = ({ step }: LeasedCommand): Json => ({ n: step })
-const failing =
-  (name: string) =>
-  (command: LeasedCommand): Json | Error =>
-    command.step === name ? new Error(`${name} broke`) : ok(command)
-
-const failed = async (server: TestServer, name: string, payload: JsonObject = {}): Promise<string> => {
-  await server.register(diamond())
-  const id = await server.execute(PATH, payload)
-  await work(server, failing(name))
-  return id
-}
-
-const sound = async (server: TestServer, id: string): Promise<void> => {
-  expect(await historyProblems(server.core.shards.of(id), id)).toEqual([])
-  expect(await stuckExecutions(server.databases)).toEqual([])
-}
-
-const statusOf = async (server: TestServer, id: string): Promise<JsonObject> =>
-  (await server.get(`/api/executions/${id}/status`)).body
 
 describe('a rerun', () => {
   test('from the start runs everything, with the workload of its origin', async () => {
     const server = await servers.start()
-    const origin = await failed(server, 'a', { greeting: 'hi' })
+    const origin = await aFailed(server, 'a', { greeting: 'hi' })
     const { status, body } = await server.post(`/api/executions/${origin}/rerun`, {})
     expect({ status, body }).toMatchObject({
       status: 200,
@@ -90,17 +38,17 @@ describe('a rerun', () => {
     expect(await work(server, ok)).toEqual(['a', 'b', 'join', 'start'])
     const log = await readLog(server.core.shards.of(id), id)
     expect(log[0]?.context).toMatchObject({ workload: { greeting: 'hi', limit: 5 } })
-    const fresh = await server.execute(PATH, { greeting: 'hi' })
+    const fresh = await server.execute(DIAMOND, { greeting: 'hi' })
     await work(server, ok)
     const types = (events: typeof log) => events.map((event) => `${event.eventType} ${event.nodeName}`)
     // A rerun from the start is a fresh run.
     expect(types(log)).toEqual(types(await readLog(server.core.shards.of(fresh), fresh)))
-    await sound(server, id)
+    await expectSound(server, id)
   })
 
   test('from what failed keeps the rest, and says so in its own log', async () => {
     const server = await servers.start()
-    const origin = await failed(server, 'a')
+    const origin = await aFailed(server, 'a')
     const { body } = await server.post(`/api/executions/${origin}/rerun`, {
       from: 'failed',
       workload: { greeting: 'edited' },
@@ -135,13 +83,13 @@ describe('a rerun', () => {
       .of(id)
       .query('select origin_execution_id, origin_event from noetl.execution where execution_id = $1', [id])
     expect(rows).toEqual([{ origin_execution_id: origin, origin_event: body['origin_event'] }])
-    await sound(server, id)
+    await expectSound(server, id)
   })
 
   test('from a step or an event goes on from there', async () => {
     const server = await servers.start()
     await server.register(diamond())
-    const origin = await server.execute(PATH)
+    const origin = await server.execute(DIAMOND)
     await work(server, ok)
     const byStep = await server.post(`/api/executions/${origin}/rerun`, { from: { step: 'b' } })
     expect(byStep.body).toMatchObject({ kept_steps: ['start', 'a'] })
@@ -159,16 +107,16 @@ describe('a rerun', () => {
         status: 'COMPLETED',
         progress: { completed_steps: 4 },
       })
-      await sound(server, id)
+      await expectSound(server, id)
     }
   })
 
   test('under another version takes new defaults and drops what is gone', async () => {
     const server = await servers.start()
-    const origin = await failed(server, 'join', { limit: 7 })
+    const origin = await aFailed(server, 'join', { limit: 7 })
     await server.register(
       familyPlaybook(
-        PATH,
+        DIAMOND,
         `
   - {step: start, ${NOOP}, next: b}
   - {step: b, ${NOOP}, next: join}
@@ -180,12 +128,12 @@ describe('a rerun', () => {
     expect(body).toMatchObject({ kept_steps: ['start', 'b'], dropped_steps: ['a'] })
     const [command] = await createScriptedWorker(server, 'w1').lease()
     expect(command?.context.args).toEqual({ g: 'bonjour', l: 7, b: 'b' })
-    await server.register(familyPlaybook(PATH, `\n  - {step: start, ${NOOP}}`))
+    await server.register(familyPlaybook(DIAMOND, `\n  - {step: start, ${NOOP}}`))
     expect(
       await server.post(`/api/executions/${origin}/rerun`, { from: 'failed', version: 3 }),
     ).toMatchObject({
       status: 422,
-      body: { error: `The rerun would go on with step 'join', which version 3 of ${PATH} does not have` },
+      body: { error: `The rerun would go on with step 'join', which version 3 of ${DIAMOND} does not have` },
     })
   })
 
@@ -228,7 +176,7 @@ describe('a rerun', () => {
 
   test('with a key is started once', async () => {
     const server = await servers.start()
-    const origin = await failed(server, 'a')
+    const origin = await aFailed(server, 'a')
     const request = { from: 'failed', dedup: { key: 'once' } }
     const first = await server.post(`/api/executions/${origin}/rerun`, request)
     const second = await server.post(`/api/executions/${origin}/rerun`, request)
@@ -238,7 +186,7 @@ describe('a rerun', () => {
   test('is refused clearly', async () => {
     const server = await servers.start()
     await server.register(diamond())
-    const id = await server.execute(PATH)
+    const id = await server.execute(DIAMOND)
     const ask = (body: unknown) => server.post(`/api/executions/${id}/rerun`, body)
     expect(await server.post('/api/executions/1/rerun', {})).toMatchObject({ status: 404 })
     expect(await ask({ from: 'failed' })).toMatchObject({
@@ -266,206 +214,5 @@ describe('a rerun', () => {
         error: `Execution ${id} is COMPLETED and nothing in it failed; rerun it from the start or from a step`,
       },
     })
-  })
-})
-
-describe('a diff', () => {
-  test('finds where a rerun went another way than its origin', async () => {
-    const server = await servers.start()
-    const origin = await failed(server, 'a', { api_key: 'secret-one' })
-    const { body } = await server.post(`/api/executions/${origin}/rerun`, {
-      workload: { api_key: 'secret-two', limit: 6 },
-    })
-    const id = textOf(body['execution_id'])
-    await work(server, ok)
-    const answer = await server.get(`/api/executions/diff?a=${origin}&b=${id}`)
-    expect(answer.body).toMatchObject({
-      same: false,
-      a: { execution_id: origin, status: 'FAILED' },
-      b: { execution_id: id, status: 'COMPLETED', origin_execution_id: origin },
-      first_difference: { aspect: 'workload', text: 'workload.limit is 5 and 6' },
-      workload: [
-        { path: 'limit', a: 5, b: 6 },
-        { path: 'api_key', a: '[REDACTED]', b: '[REDACTED]' },
-      ],
-      steps_differing: 2,
-    })
-    expect(answer.text).not.toContain('secret-')
-    const again = await server.post(`/api/executions/${id}/rerun`, { from: { step: 'b' } })
-    await work(server, ok)
-    const same = await server.get(`/api/executions/diff?a=${id}&b=${textOf(again.body['execution_id'])}`)
-    expect(same.body).toMatchObject({ same: true, first_difference: null })
-    expect(await server.get(`/api/executions/diff?a=${id}&b=1`)).toMatchObject({ status: 404 })
-    expect(await server.get(`/api/executions/diff?a=${id}`)).toMatchObject({ status: 422 })
-  })
-
-  test('takes versions that say the same for the same, and others not', async () => {
-    const server = await servers.start()
-    const ran = async (text: string): Promise<string> => {
-      await server.register(text)
-      const id = await server.execute(PATH, {})
-      await work(server, ok)
-      return id
-    }
-    const first = await ran(diamond())
-    const commented = await ran(`# written again\n${diamond()}`)
-    const changed = await ran(diamond(`  - {step: more, ${NOOP}}\n`))
-    const differing = async (a: string, b: string): Promise<JsonObject> =>
-      (await server.get(`/api/executions/diff?a=${a}&b=${b}`)).body
-    expect(await differing(first, commented)).toMatchObject({
-      same: true,
-      same_definition: true,
-      a: { version: 1 },
-      b: { version: 2 },
-    })
-    expect(await differing(first, changed)).toMatchObject({
-      same: false,
-      same_definition: false,
-      first_difference: { aspect: 'definition', text: `${PATH} version 1 and ${PATH} version 3` },
-    })
-  })
-})
-
-describe('a retry in place', () => {
-  test('opens the execution, runs what failed, and ends again', async () => {
-    const server = await servers.start()
-    const id = await failed(server, 'a')
-    expect(await statusOf(server, id)).toMatchObject({ status: 'FAILED', progress: { failed_steps: 1 } })
-    const { status, body } = await server.post(`/api/executions/${id}/retry`, { reason: 'fixed it' })
-    expect({ status, body }).toMatchObject({
-      status: 200,
-      body: { status: 'reopened', steps: ['a'], commands_generated: 1 },
-    })
-    expect(await statusOf(server, id)).toMatchObject({
-      status: 'RUNNING',
-      error: null,
-      progress: { running_steps: 1, failed_steps: 0 },
-    })
-    expect((await server.get('/api/executions?status=RUNNING')).text).toContain(id)
-    await sound(server, id)
-    expect(await work(server, ok)).toEqual(['a', 'join'])
-    expect(await statusOf(server, id)).toMatchObject({
-      status: 'COMPLETED',
-      error: null,
-      progress: { completed_steps: 4, failed_steps: 0 },
-    })
-    expect((await server.get(`/api/executions/${id}/result`)).body).toMatchObject({
-      status: 'COMPLETED',
-      data: { n: 'join' },
-    })
-    expect((await server.get(`/api/executions/${id}/explain?step=a`)).body).toMatchObject({
-      verdict: 'completed',
-      run: 2,
-      brought_by: 'reopened',
-    })
-    await sound(server, id)
-  })
-
-  test('is seen by a server that had forgotten the execution', async () => {
-    const [one, two] = [await servers.start(), await servers.start()]
-    const id = await failed(one, 'a')
-    await two.post(`/api/executions/${id}/retry`, {})
-    expect(await work(one, ok)).toEqual(['a', 'join'])
-    expect(await statusOf(two, id)).toMatchObject({ status: 'COMPLETED' })
-    await sound(one, id)
-  })
-
-  test('streams on after the first end', async () => {
-    const server = await servers.start()
-    const id = await failed(server, 'a')
-    await server.post(`/api/executions/${id}/retry`, {})
-    await work(server, ok)
-    const { text } = await server.get(`/api/executions/${id}/stream`)
-    expect(text).toMatch(
-      /event: playbook\.failed[^]*event: playbook\.reopened[^]*event: playbook\.completed[^]*event: end\ndata: {"status":"COMPLETED"/,
-    )
-  })
-
-  test('of a cancelled execution goes on with what was stopped', async () => {
-    const server = await servers.start()
-    await server.register(diamond())
-    const id = await server.execute(PATH)
-    await server.post(`/api/executions/${id}/cancel`, {})
-    await server.post(`/api/executions/${id}/retry`, {})
-    expect(await work(server, ok)).toEqual(['a', 'b', 'join', 'start'])
-    await sound(server, id)
-  })
-
-  test('is refused clearly', async () => {
-    const server = await servers.start()
-    const id = await failed(server, 'a')
-    const ask = (body: unknown) => server.post(`/api/executions/${id}/retry`, body)
-    expect(await ask({ steps: ['x'] })).toMatchObject({
-      status: 422,
-      body: { error: "Step 'x' is not in the playbook; it has: start, a, b, join" },
-    })
-    expect(await ask({ steps: ['b'] })).toMatchObject({
-      status: 422,
-      body: { error: "Step 'b' did not fail; these did: a" },
-    })
-    await ask({})
-    expect(await ask({})).toMatchObject({
-      status: 409,
-      body: { error: `Execution ${id} is still running; there is nothing to retry yet` },
-    })
-    await work(server, ok)
-    expect(await ask({})).toMatchObject({ status: 409 })
-    expect(await server.post('/api/executions/1/retry', {})).toMatchObject({ status: 404 })
-    await server.core.shards
-      .of(id)
-      .query('update noetl.execution set imported = true where execution_id = $1', [id])
-    expect(await ask({})).toMatchObject({
-      status: 409,
-      body: { error: `Execution ${id} was imported and is only shown here; rerun it instead` },
-    })
-  })
-})
-
-describe('a retry of a child', () => {
-  const PARENT = 'tests/parent'
-  const parent = familyPlaybook(
-    PARENT,
-    `\n  - {step: start, tool: {kind: playbook, path: ${PATH}, return_result: true}}`,
-  )
-
-  test('before its parent heard of the failure is waited for on', async () => {
-    const family = createFamily(await servers.start())
-    const { server } = family
-    await server.register(diamond())
-    await server.register(parent)
-    const id = await server.execute(PARENT)
-    const [start] = await family.leaseStarts()
-    if (!start) throw new Error('nothing to start')
-    await family.report(start, await family.start(start))
-    await work(server, failing('a'))
-    const child = start.eventId
-    expect(await family.row(child)).toMatchObject({ status: 'FAILED' })
-    await server.post(`/api/executions/${child}/retry`, {})
-    // The news of the first end arrives only now.
-    await family.timers.runOnce()
-    expect(await family.row(id)).toMatchObject({ status: 'RUNNING' })
-    await work(server, ok)
-    await family.settle()
-    expect(await family.row(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(await family.problems()).toEqual([])
-  })
-
-  test('that failed its parent leaves the parent to a retry of its own', async () => {
-    const family = createFamily(await servers.start())
-    const { server } = family
-    await server.register(diamond())
-    await server.register(parent)
-    const id = await server.execute(PARENT)
-    await family.settle(failing('a'))
-    expect(await family.row(id)).toMatchObject({ status: 'FAILED' })
-    const [child = ''] = await family.children(id)
-    await server.post(`/api/executions/${child}/retry`, {})
-    await family.settle(ok)
-    expect(await family.row(child)).toMatchObject({ status: 'COMPLETED' })
-    expect(await family.row(id)).toMatchObject({ status: 'FAILED' })
-    await server.post(`/api/executions/${id}/retry`, {})
-    await family.settle(ok)
-    expect(await family.row(id)).toMatchObject({ status: 'COMPLETED' })
-    expect(await family.problems()).toEqual([])
   })
 })

@@ -1,32 +1,19 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
 import { textOf } from '../../../test/support/api-server.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { Response, TestServer } from '../../../test/support/server.ts'
-import { startServer } from '../../../test/support/server.ts'
+import type { Response } from '../../../test/support/server.ts'
 import { createExpiryKeeper } from '../expiry-keeper.ts'
+import { useServer } from '../../../test/support/server-file.ts'
 
-let databases: readonly TestDatabase[]
-let server: TestServer
+const server = useServer(2)
 let last = 6_000_000_000_000_000_000n
-
-beforeAll(async () => {
-  databases = [await createTestDatabase(), await createTestDatabase()]
-  server = await startServer(databases.map(({ url }) => url))
-})
-
-afterAll(async () => {
-  await server.close()
-  await Promise.all(databases.map((database) => database.drop()))
-})
 
 const fresh = (): string => (last += 1n).toString()
 const put = (executionId: string, body: unknown, prefix = '/api/result'): Promise<Response> =>
-  server.send('PUT', `${prefix}/${executionId}`, body)
+  server().send('PUT', `${prefix}/${executionId}`, body)
 const resolve = (ref: unknown, prefix = '/api/result'): Promise<Response> =>
-  server.get(`${prefix}/resolve?ref=${encodeURIComponent(String(ref))}`)
+  server().get(`${prefix}/resolve?ref=${encodeURIComponent(String(ref))}`)
 
 describe('storing a result', () => {
   test('answers a reference, its size and its hash', async () => {
@@ -68,7 +55,7 @@ describe('storing a result', () => {
     const executionId = fresh()
     await put(executionId, { name: 'n', data: { note: 'quite readable' } })
     const found = await Promise.all(
-      server.databases.map((db) =>
+      server().databases.map((db) =>
         db.query<{ data: Buffer }>('select data from noetl.result where execution_id = $1', [executionId]),
       ),
     )
@@ -93,10 +80,10 @@ describe('storing a result', () => {
     expect((Date.parse(textOf(body['expires_at'])) - Date.now()) / 1000).toBeCloseTo(3600, -1)
     const gone = await put(executionId, { name: 'gone', data: 1, ttl: 0 })
     expect((await resolve(gone.body['ref'])).status).toBe(404)
-    expect((await server.get(`/api/result/${executionId}/gone`)).status).toBe(404)
-    expect((await server.get(`/api/result/${executionId}/list`)).body['count']).toBe(1)
-    expect(await createExpiryKeeper(server.core).runOnce()).toBeGreaterThan(0)
-    expect(await createExpiryKeeper(server.core).runOnce()).toBe(0)
+    expect((await server().get(`/api/result/${executionId}/gone`)).status).toBe(404)
+    expect((await server().get(`/api/result/${executionId}/list`)).body['count']).toBe(1)
+    expect(await createExpiryKeeper(server().core).runOnce()).toBeGreaterThan(0)
+    expect(await createExpiryKeeper(server().core).runOnce()).toBe(0)
     expect((await resolve(body['ref'])).status).toBe(200)
   })
 
@@ -149,9 +136,9 @@ describe('resolving a reference', () => {
   test('works by POST and with a reference object', async () => {
     const { body } = await put(fresh(), { name: 'n', data: [7] })
     for (const ref of [body['ref'], { kind: 'result_ref', ref: body['ref'] }])
-      expect((await server.post('/api/result/resolve', { ref })).text).toBe('[7]')
+      expect((await server().post('/api/result/resolve', { ref })).text).toBe('[7]')
     for (const wrong of [{}, { ref: 5 }, []])
-      expect((await server.post('/api/result/resolve', wrong)).status).toBe(422)
+      expect((await server().post('/api/result/resolve', wrong)).status).toBe(422)
   })
 
   test('finds the stable name', async () => {
@@ -187,7 +174,7 @@ describe('resolving a reference', () => {
 
   test('needs a reference', async () => {
     for (const query of ['', '?ref=', '?ref=a&ref=b'])
-      expect((await server.get(`/api/result/resolve${query}`)).status).toBe(400)
+      expect((await server().get(`/api/result/resolve${query}`)).status).toBe(400)
   })
 
   test('of nothing, or of another name or execution, is 404', async () => {
@@ -210,8 +197,8 @@ describe('finding, listing and deleting', () => {
     const executionId = fresh()
     await put(executionId, { name: 'load', data: 'old' })
     await put(executionId, { name: 'load', data: 'new', media_type: 'text/plain' })
-    expect((await server.get(`/api/result/${executionId}/load`)).text).toBe('"new"')
-    const meta = await server.get(`/api/result/${executionId}/load?resolve=false`)
+    expect((await server().get(`/api/result/${executionId}/load`)).text).toBe('"new"')
+    const meta = await server().get(`/api/result/${executionId}/load?resolve=false`)
     expect(meta.body).toMatchObject({
       name: 'load',
       store: 'db',
@@ -219,16 +206,16 @@ describe('finding, listing and deleting', () => {
       bytes: 5,
       media_type: 'text/plain',
     })
-    const missing = await server.get(`/api/result/${executionId}/nothing`)
+    const missing = await server().get(`/api/result/${executionId}/nothing`)
     expect([missing.status, missing.body['error']]).toEqual([404, 'Result not found for step: nothing'])
-    expect((await server.get('/api/result/abc/load')).status).toBe(400)
+    expect((await server().get('/api/result/abc/load')).status).toBe(400)
   })
 
   test('a list names every result without its data', async () => {
     const executionId = fresh()
     await put(executionId, { name: 'a', data: 'hunter2', scope: 'step', source_step: 's1' })
     await put(executionId, { name: 'b', data: 'hunter2' })
-    const all = await server.get(`/api/result/${executionId}/list`)
+    const all = await server().get(`/api/result/${executionId}/list`)
     expect(all.body).toMatchObject({
       execution_id: executionId,
       count: 2,
@@ -236,10 +223,10 @@ describe('finding, listing and deleting', () => {
     })
     expect(all.text).toContain(`"execution_id":"${executionId}"`)
     expect(all.text).not.toContain('hunter2')
-    expect((await server.get(`/api/result/${executionId}/list?scope=step`)).body['count']).toBe(1)
-    expect((await server.get(`/api/result/${executionId}/list?step_name=s1`)).body['count']).toBe(1)
-    expect((await server.get(`/api/result/${executionId}/list?scope=galaxy`)).status).toBe(422)
-    expect((await server.get(`/api/result/${executionId}/list?limit=0`)).status).toBe(422)
+    expect((await server().get(`/api/result/${executionId}/list?scope=step`)).body['count']).toBe(1)
+    expect((await server().get(`/api/result/${executionId}/list?step_name=s1`)).body['count']).toBe(1)
+    expect((await server().get(`/api/result/${executionId}/list?scope=galaxy`)).status).toBe(422)
+    expect((await server().get(`/api/result/${executionId}/list?limit=0`)).status).toBe(422)
   })
 
   test('deleting a scope takes the shorter-lived ones with it and leaves the others', async () => {
@@ -248,26 +235,26 @@ describe('finding, listing and deleting', () => {
       await put(executionId, { name: scope, data: 1, scope, source_step: 's' })
     await put(executionId, { name: 'other', data: 1, scope: 'step', source_step: 't' })
     const path = `/api/result/${executionId}`
-    expect((await server.send('DELETE', `${path}/step/s`)).body).toEqual({
+    expect((await server().send('DELETE', `${path}/step/s`)).body).toEqual({
       execution_id: executionId,
       deleted: 1,
       scope: 'step',
     })
-    expect((await server.send('DELETE', path)).body).toEqual({
+    expect((await server().send('DELETE', path)).body).toEqual({
       execution_id: executionId,
       deleted: 2,
       scope: 'execution',
     })
-    expect((await server.send('DELETE', `${path}?scope=workflow`)).body).toMatchObject({ deleted: 1 })
-    const left = (await server.get(`${path}/list`)).body['refs'] as JsonObject[]
+    expect((await server().send('DELETE', `${path}?scope=workflow`)).body).toMatchObject({ deleted: 1 })
+    const left = (await server().get(`${path}/list`)).body['refs'] as JsonObject[]
     expect(left.map((item) => item['name'])).toEqual(['permanent'])
     for (const scope of ['permanent', 'step'])
-      expect((await server.send('DELETE', `${path}?scope=${scope}`)).status).toBe(400)
-    expect((await server.send('DELETE', `${path}?scope=galaxy`)).status).toBe(422)
+      expect((await server().send('DELETE', `${path}?scope=${scope}`)).status).toBe(400)
+    expect((await server().send('DELETE', `${path}?scope=galaxy`)).status).toBe(422)
   })
 
   test('the store tells roughly how much it holds', async () => {
-    const { body } = await server.get('/api/result/stats')
+    const { body } = await server().get('/api/result/stats')
     expect(body).toMatchObject({ store: 'db' })
     expect(body['bytes_on_disk']).toBeGreaterThan(0)
   })
@@ -279,9 +266,9 @@ describe('/api/temp', () => {
     const { body } = await put(executionId, { name: 't', data: { a: 1 } }, '/api/temp')
     expect((await resolve(body['ref'], '/api/temp')).text).toBe('{"a":1}')
     expect((await resolve(textOf(body['ref']).replace('/result/', '/tmp/'))).text).toBe('{"a":1}')
-    expect((await server.get(`/api/temp/${executionId}/t`)).text).toBe('{"a":1}')
-    expect((await server.get(`/api/result/${executionId}/list`)).body['count']).toBe(1)
-    expect((await server.send('DELETE', `/api/temp/${executionId}`)).body).toMatchObject({ deleted: 1 })
-    expect((await server.get('/api/temp/stats')).status).toBe(200)
+    expect((await server().get(`/api/temp/${executionId}/t`)).text).toBe('{"a":1}')
+    expect((await server().get(`/api/result/${executionId}/list`)).body['count']).toBe(1)
+    expect((await server().send('DELETE', `/api/temp/${executionId}`)).body).toMatchObject({ deleted: 1 })
+    expect((await server().get('/api/temp/stats')).status).toBe(200)
   })
 })

@@ -1,24 +1,14 @@
 /** Whatever is sent to the routes of secrets, variables, results and runtimes, the server answers, never with a 500. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { INTERNAL_TOKEN, startApiServer } from '../../../test/support/api-server.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { INTERNAL_TOKEN } from '../../../test/support/api-server.ts'
 import { single } from '../../../test/support/playbooks.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { TestServer } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 
-let database: TestDatabase
-let server: TestServer
+const server = useApiServer()
 let catalogId: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startApiServer([database.url])
-  catalogId = await server.register(single('tests/hostile'))
-})
-
-afterAll(async () => {
-  await server.close()
-  await database.drop()
+  catalogId = await server().register(single('tests/hostile'))
 })
 
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
@@ -108,7 +98,7 @@ const sendAll = async (bodies: readonly string[]): Promise<readonly string[]> =>
   for (const [method, path] of places()) {
     const answers = await Promise.all(
       bodies.map(async (body) => ({
-        ...(await server.send(method, path, body, { authorization: `Bearer ${INTERNAL_TOKEN}` })),
+        ...(await server().send(method, path, body, { authorization: `Bearer ${INTERNAL_TOKEN}` })),
         sent: body,
       })),
     )
@@ -177,7 +167,7 @@ test('hostile paths and queries', async () => {
   const broken: string[] = []
   for (const path of paths) {
     for (const method of ['GET', 'DELETE'] as const) {
-      const { status, text } = await server.send(method, path)
+      const { status, text } = await server().send(method, path)
       if (status >= 500) broken.push(`${method} ${path.slice(0, 120)} -> ${text}`)
     }
   }
@@ -186,6 +176,6 @@ test('hostile paths and queries', async () => {
 
 test('ten thousand variables at once are fine, one more is not', async () => {
   const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`v${n}`, n]))
-  expect((await server.post('/api/vars/78', many(10_000))).body).toMatchObject({ variables_set: 10_000 })
-  expect((await server.post('/api/vars/78', many(10_001))).status).toBe(422)
+  expect((await server().post('/api/vars/78', many(10_000))).body).toMatchObject({ variables_set: 10_000 })
+  expect((await server().post('/api/vars/78', many(10_001))).status).toBe(422)
 })

@@ -120,6 +120,22 @@ describe('the stream of all executions', () => {
     expect((await again.until(isEnd(late))).at(-1)?.data['status']).toBe('CANCELLED')
   })
 
+  test('tells of an execution that was over when the client left, and was opened again meanwhile', async () => {
+    const server = await servers.start()
+    await server.register(single('tests/all'))
+    const { base } = await streams.listen(server)
+    const old = await server.execute('tests/all')
+    await server.post(`/api/executions/${old}/cancel`, {})
+    const running = await server.execute('tests/all')
+    // What the client got last when the old one had been over for long.
+    const last = `${Date.now()}-${running}`
+    expect((await server.post(`/api/executions/${old}/retry`, {})).status).toBe(200)
+    const stream = await streams.subscribe(`${base}/api/stream?events=true`, last)
+    const heard = await stream.until(({ type, data }) => type === 'status' && data['execution_id'] === old)
+    expect(heard.at(-1)?.data['status']).toBe('RUNNING')
+    expect(heard.some(({ data }) => data['event_type'] === 'playbook.reopened')).toBe(true)
+  })
+
   test('begins with now when the client knows nothing, or nonsense', async () => {
     const server = await servers.start()
     await server.register(single('tests/all'))

@@ -1,30 +1,13 @@
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { startHearingPair } from '../../../test/support/hearing-servers.ts'
 import { aNote } from '../../../test/support/inputs.ts'
 import { chain, single } from '../../../test/support/playbooks.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
-import type { TestServer } from '../../../test/support/server.ts'
 import { useServers } from '../../../test/support/servers.ts'
-import { createApp } from '../app.ts'
+import { useStreams } from '../../../test/support/sse.ts'
 
 const servers = useServers()
-const cleanups: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const clean of cleanups.splice(0)) await clean()
-})
-
-/** Streams need a connection; this one listens on a port of its own. */
-const listen = async ({ core, leases }: TestServer): Promise<{ base: string; stop: () => void }> => {
-  const closing = new AbortController()
-  const app = createApp({ core, leases, version: 'test', closing: closing.signal })
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  cleanups.push(() => app.close())
-  return {
-    base: `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`,
-    stop: () => closing.abort(),
-  }
-}
+const { listen } = useStreams()
 
 interface Message {
   readonly id: string | undefined
@@ -35,7 +18,11 @@ interface Message {
 /** Reads server-sent events until the stream ends or enough have come. */
 const read = async (
   url: string,
-  { headers = {}, atMost = Infinity }: { headers?: Record<string, string>; atMost?: number } = {},
+  {
+    headers = {},
+    atMost = Infinity,
+    onMessage,
+  }: { headers?: Record<string, string>; atMost?: number; onMessage?: (message: Message) => void } = {},
 ): Promise<readonly Message[]> => {
   const response = await fetch(url, { headers })
   expect(response.headers.get('content-type')).toBe('text/event-stream')
@@ -45,7 +32,10 @@ const read = async (
     text += chunk
     const parts = text.split('\n\n')
     text = parts.pop() ?? ''
-    messages.push(...parts.map(parseMessage))
+    for (const message of parts.map(parseMessage)) {
+      messages.push(message)
+      onMessage?.(message)
+    }
     if (messages.length >= atMost) break
   }
   return messages
@@ -145,8 +135,9 @@ describe('a stream', () => {
     const id = await server.execute('tests/stream')
     const { base, stop } = await listen(server)
     expect(await read(`${base}/api/executions/${id}/stream`, { atMost: 2 })).not.toHaveLength(0)
-    const reading = read(`${base}/api/executions/${id}/stream`)
-    setTimeout(stop, 100)
-    expect((await reading).at(-1)?.event).toBe('command.issued')
+    const heard = await read(`${base}/api/executions/${id}/stream`, {
+      onMessage: ({ event }) => event === 'command.issued' && stop(),
+    })
+    expect(heard.at(-1)?.event).toBe('command.issued')
   })
 })

@@ -1,28 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
 import { chain, single } from '../../../test/support/playbooks.ts'
 import { textOf } from '../../../test/support/api-server.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
 import { createScriptedWorker } from '../../../test/support/scripted-worker.ts'
-import type { TestServer } from '../../../test/support/server.ts'
-import { startServer } from '../../../test/support/server.ts'
+import { useServer } from '../../../test/support/server-file.ts'
 
-let databases: readonly TestDatabase[]
-let server: TestServer
-
-beforeAll(async () => {
-  databases = [await createTestDatabase(), await createTestDatabase()]
-  server = await startServer(databases.map(({ url }) => url))
-})
-
-afterAll(async () => {
-  await server.close()
-  await Promise.all(databases.map((database) => database.drop()))
-})
+const server = useServer(2)
 
 test('the version is told', async () => {
-  expect((await server.get('/api/version')).body).toMatchObject({
+  expect((await server().get('/api/version')).body).toMatchObject({
     name: 'noetl',
     version: '0.0.0-test',
     api_version: 'noetl.io/v2',
@@ -30,7 +16,7 @@ test('the version is told', async () => {
 })
 
 test('the pool status shows the connections of all shards', async () => {
-  const { status, body } = await server.get('/api/pool/status')
+  const { status, body } = await server().get('/api/pool/status')
   expect(status).toBe(200)
   expect(body).toMatchObject({
     pool_min: 0,
@@ -45,7 +31,7 @@ test('the pool status shows the connections of all shards', async () => {
 
 describe('placement', () => {
   test('of an execution is told for any number of shards', async () => {
-    const { status, body, text } = await server.get(
+    const { status, body, text } = await server().get(
       '/api/runtime/shard-info?execution_id=321078473645174784&shard_count=16',
     )
     expect(status).toBe(200)
@@ -57,19 +43,19 @@ describe('placement', () => {
       server_config: { shard_index: 0, shard_count: 2 },
     })
     expect(text).toContain('"execution_id":321078473645174784')
-    expect((await server.get('/api/runtime/shard-info?execution_id=1')).body).toMatchObject({
+    expect((await server().get('/api/runtime/shard-info?execution_id=1')).body).toMatchObject({
       shard_count: 2,
     })
-    expect((await server.get('/api/runtime/shard-info?execution_id=1&shard_count=1')).body).toMatchObject({
+    expect((await server().get('/api/runtime/shard-info?execution_id=1&shard_count=1')).body).toMatchObject({
       shard_index: 0,
     })
   })
 
   test('agrees with where the rows are', async () => {
-    await server.register(single('tests/placed'))
-    const executionId = await server.execute('tests/placed')
-    const { body } = await server.get(`/api/runtime/shard-info?execution_id=${executionId}`)
-    const found = await server.databases[Number(body['shard_index'])]?.query(
+    await server().register(single('tests/placed'))
+    const executionId = await server().execute('tests/placed')
+    const { body } = await server().get(`/api/runtime/shard-info?execution_id=${executionId}`)
+    const found = await server().databases[Number(body['shard_index'])]?.query(
       'select 1 from noetl.execution where execution_id = $1',
       [executionId],
     )
@@ -89,13 +75,13 @@ describe('placement', () => {
     ['?execution_id=1&shard_count=-1', "shard_count must be a whole number, got '-1'"],
     ['?execution_id=1&execution_id=2', "execution_id must be a 64-bit integer, got ''"],
   ])('with the query %s is 400', async (query, error) => {
-    const { status, body } = await server.get(`/api/runtime/shard-info${query}`)
+    const { status, body } = await server().get(`/api/runtime/shard-info${query}`)
     expect([status, body['error']]).toEqual([400, error])
   })
 })
 
 test('usage of machine and process is told', async () => {
-  const { body } = await server.get('/api/status')
+  const { body } = await server().get('/api/status')
   expect(body).toMatchObject({
     process: { pid: process.pid, num_threads: 0, uptime_seconds: expect.any(Number) },
   })
@@ -106,31 +92,31 @@ test('usage of machine and process is told', async () => {
   ] as const) {
     expect((body[part] as JsonObject)[key]).toBeGreaterThan(0)
   }
-  expect((await server.get('/api/threads')).body).toMatchObject([{ name: 'main', is_alive: true }])
+  expect((await server().get('/api/threads')).body).toMatchObject([{ name: 'main', is_alive: true }])
 })
 
 describe('the dashboard', () => {
   test('counts executions by how they stand, from all shards', async () => {
-    const before = (await server.get('/api/dashboard/stats')).body
-    const worker = createScriptedWorker(server, 'dashboard-worker')
+    const before = (await server().get('/api/dashboard/stats')).body
+    const worker = createScriptedWorker(server(), 'dashboard-worker')
     await worker.drain()
-    await server.register(chain('tests/counted', 2))
-    await server.register(chain('tests/counted', 3))
-    for (let n = 0; n < 4; n += 1) await server.execute('tests/counted')
+    await server().register(chain('tests/counted', 2))
+    await server().register(chain('tests/counted', 3))
+    for (let n = 0; n < 4; n += 1) await server().execute('tests/counted')
     await worker.drain()
     const [failing, cancelled] = [
-      await server.execute('tests/counted'),
-      await server.execute('tests/counted'),
+      await server().execute('tests/counted'),
+      await server().execute('tests/counted'),
     ]
-    await server.post(`/api/executions/${cancelled}/cancel`, {})
-    await server.post(`/api/executions/${failing}/finalize`, { status: 'FAILED', error: 'no' })
-    await server.execute('tests/counted')
-    await server.post('/api/worker/pool/register', { name: 'w1', status: 'ready' })
-    await server.post('/api/worker/pool/register', { name: 'w2', status: 'ready' })
-    await server.databases[0]?.query(
+    await server().post(`/api/executions/${cancelled}/cancel`, {})
+    await server().post(`/api/executions/${failing}/finalize`, { status: 'FAILED', error: 'no' })
+    await server().execute('tests/counted')
+    await server().post('/api/worker/pool/register', { name: 'w1', status: 'ready' })
+    await server().post('/api/worker/pool/register', { name: 'w2', status: 'ready' })
+    await server().databases[0]?.query(
       `update noetl.runtime set heartbeat = now() - interval '1 hour' where name = 'w2'`,
     )
-    const { status, body } = await server.get('/api/dashboard/stats')
+    const { status, body } = await server().get('/api/dashboard/stats')
     expect(status).toBe(200)
     const stats = {
       total_executions: Number(before['total_executions']) + 7,
@@ -145,7 +131,7 @@ describe('the dashboard', () => {
   })
 
   test('has widgets for the last day and the newest executions', async () => {
-    const { body } = await server.get('/api/dashboard/widgets')
+    const { body } = await server().get('/api/dashboard/widgets')
     const [trend, recent] = body['widgets'] as [
       { id: string; data: JsonObject[] },
       { id: string; data: JsonObject[] },

@@ -1,30 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
 import { textOf } from '../../../test/support/api-server.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { TestServer } from '../../../test/support/server.ts'
-import { startServer } from '../../../test/support/server.ts'
+import { useServer } from '../../../test/support/server-file.ts'
 
-let database: TestDatabase
-let server: TestServer
+const server = useServer()
 let last = 7_000_000_000_000_000_000n
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startServer([database.url])
-})
-
-afterAll(async () => {
-  await server.close()
-  await database.drop()
-})
 
 /** The variables of an execution that nobody else uses. */
 const fresh = (): string => `/api/vars/${(last += 1n).toString()}`
 
 const valuesOf = async (path: string): Promise<JsonObject> => {
-  const { body } = await server.get(`${path}?include_data=true`)
+  const { body } = await server().get(`${path}?include_data=true`)
   return Object.fromEntries(
     (body as unknown as JsonObject[]).map((item) => [textOf(item['var_name']), item['var_value'] ?? null]),
   )
@@ -37,11 +23,11 @@ describe('setting variables', () => {
       { var_name: 'a', var_value: { deep: [1] } },
       { var_name: 'b', var_value: null, var_type: 'computed', source_step: 'fetch' },
     ]
-    const { status, body, text } = await server.post(path, { variables })
+    const { status, body, text } = await server().post(path, { variables })
     expect(status).toBe(200)
     expect(body).toMatchObject({ variables_set: 2, var_names: ['a', 'b'], status: 'ok' })
     expect(text).toContain(`"execution_id":${last}`)
-    const list = await server.get(path)
+    const list = await server().get(path)
     expect(list.body).toMatchObject([
       {
         var_name: 'a',
@@ -56,8 +42,8 @@ describe('setting variables', () => {
 
   test('takes names and values with one type for all', async () => {
     const path = fresh()
-    await server.post(path, { variables: { x: 1, y: 'two' }, var_type: 'step_result', source_step: 's' })
-    expect((await server.get(path)).body).toMatchObject([
+    await server().post(path, { variables: { x: 1, y: 'two' }, var_type: 'step_result', source_step: 's' })
+    expect((await server().get(path)).body).toMatchObject([
       { var_name: 'x', var_value: 1, var_type: 'step_result', source_step: 's' },
       { var_name: 'y', var_value: 'two', var_type: 'step_result', source_step: 's' },
     ])
@@ -65,16 +51,16 @@ describe('setting variables', () => {
 
   test('takes bare names and values', async () => {
     const path = fresh()
-    expect((await server.post(path, { counter: 5, flag: true })).body).toMatchObject({ variables_set: 2 })
+    expect((await server().post(path, { counter: 5, flag: true })).body).toMatchObject({ variables_set: 2 })
     expect(await valuesOf(path)).toEqual({ counter: 5, flag: true })
-    await server.post(path, { variables: 'a variable of that name' })
+    await server().post(path, { variables: 'a variable of that name' })
     expect(await valuesOf(path)).toMatchObject({ variables: 'a variable of that name' })
   })
 
   test('again replaces the value; of two with one name the last counts', async () => {
     const path = fresh()
-    await server.post(path, { a: 1 })
-    const { body } = await server.post(path, {
+    await server().post(path, { a: 1 })
+    const { body } = await server().post(path, {
       variables: [
         { var_name: 'a', var_value: 2 },
         { var_name: ' a ', var_value: 3 },
@@ -86,12 +72,12 @@ describe('setting variables', () => {
 
   test('takes none at all', async () => {
     for (const body of [{}, { variables: [] }, { variables: {} }])
-      expect((await server.post(fresh(), body)).body).toMatchObject({ variables_set: 0, status: 'ok' })
+      expect((await server().post(fresh(), body)).body).toMatchObject({ variables_set: 0, status: 'ok' })
   })
 
   test('is all or nothing', async () => {
     const path = fresh()
-    expect((await server.post(path, { variables: { good: 1, 'b\0d': 2 } })).status).toBe(422)
+    expect((await server().post(path, { variables: { good: 1, 'b\0d': 2 } })).status).toBe(422)
     expect(await valuesOf(path)).toEqual({})
   })
 
@@ -108,7 +94,7 @@ describe('setting variables', () => {
     ['"text"'],
     ['7'],
   ])('refuses %j', async (body) => {
-    expect((await server.post(fresh(), body)).status).toBe(422)
+    expect((await server().post(fresh(), body)).status).toBe(422)
   })
 
   test('names the type it does not know', async () => {
@@ -116,14 +102,14 @@ describe('setting variables', () => {
       { variables: [{ var_name: 'a', var_value: 1, var_type: 'odd' }] },
       { variables: { a: 1 }, var_type: 'odd' },
     ]) {
-      const answer = await server.post(fresh(), body)
+      const answer = await server().post(fresh(), body)
       expect([answer.status, answer.body['error']]).toEqual([422, 'Invalid var_type: odd'])
     }
   })
 
   test('needs a number for an execution', async () => {
     for (const method of ['GET', 'POST', 'DELETE'] as const)
-      expect((await server.send(method, '/api/vars/abc', method === 'POST' ? {} : undefined)).status).toBe(
+      expect((await server().send(method, '/api/vars/abc', method === 'POST' ? {} : undefined)).status).toBe(
         400,
       )
   })
@@ -132,9 +118,9 @@ describe('setting variables', () => {
 describe('reading a variable', () => {
   test('answers in the words of both kinds of client and counts', async () => {
     const path = fresh()
-    await server.post(path, { total: [1, 2] })
-    await server.get(`${path}/total`)
-    const { status, body, text } = await server.get(`${path}/total`)
+    await server().post(path, { total: [1, 2] })
+    await server().get(`${path}/total`)
+    const { status, body, text } = await server().get(`${path}/total`)
     expect(status).toBe(200)
     expect(body).toMatchObject({
       var_name: 'total',
@@ -149,27 +135,27 @@ describe('reading a variable', () => {
   })
 
   test('that is not there is 404', async () => {
-    const { status, body } = await server.get(`${fresh()}/nothing`)
+    const { status, body } = await server().get(`${fresh()}/nothing`)
     expect([status, body['error']]).toEqual([404, `Variable not found: nothing for execution ${last}`])
   })
 
   test('takes names with spaces, slashes and other scripts', async () => {
     const path = fresh()
-    await server.post(path, { 'a b/ü': 1 })
-    expect((await server.get(`${path}/${encodeURIComponent('a b/ü')}`)).body).toMatchObject({ value: 1 })
+    await server().post(path, { 'a b/ü': 1 })
+    expect((await server().get(`${path}/${encodeURIComponent('a b/ü')}`)).body).toMatchObject({ value: 1 })
   })
 })
 
 describe('sensitive variables', () => {
   test('are hidden in the table and in the list, and whole for who names one or asks for data', async () => {
     const path = fresh()
-    await server.post(path, { api_token: 'hunter2', login: { password: 'hunter2', user: 'u' }, plain: 'x' })
-    const { rows } = (await server.databases[0]?.query<{ shown: string }>(
+    await server().post(path, { api_token: 'hunter2', login: { password: 'hunter2', user: 'u' }, plain: 'x' })
+    const { rows } = (await server().databases[0]?.query<{ shown: string }>(
       'select var_value::text as shown from noetl.variable',
     )) ?? { rows: [] }
     expect(rows.map(({ shown }) => shown).join()).not.toContain('hunter2')
-    expect((await server.get(path)).text).not.toContain('hunter2')
-    expect((await server.get(path)).body).toMatchObject([
+    expect((await server().get(path)).text).not.toContain('hunter2')
+    expect((await server().get(path)).body).toMatchObject([
       { var_name: 'api_token', var_value: '[REDACTED]' },
       { var_name: 'login', var_value: { password: '[REDACTED]', user: 'u' } },
       { var_name: 'plain', var_value: 'x' },
@@ -179,30 +165,30 @@ describe('sensitive variables', () => {
       login: { password: 'hunter2', user: 'u' },
       plain: 'x',
     })
-    expect((await server.get(`${path}/api_token`)).body).toMatchObject({ value: 'hunter2' })
+    expect((await server().get(`${path}/api_token`)).body).toMatchObject({ value: 'hunter2' })
     // Replaced by something harmless, nothing of it stays.
-    await server.post(path, { login: 'done' })
-    expect((await server.get(`${path}/login`)).body).toMatchObject({ value: 'done' })
+    await server().post(path, { login: 'done' })
+    expect((await server().get(`${path}/login`)).body).toMatchObject({ value: 'done' })
   })
 })
 
 describe('deleting variables', () => {
   test('one and all', async () => {
     const path = fresh()
-    await server.post(path, { a: 1, b: 2, c: 3 })
-    expect((await server.send('DELETE', `${path}/a`)).body).toMatchObject({
+    await server().post(path, { a: 1, b: 2, c: 3 })
+    expect((await server().send('DELETE', `${path}/a`)).body).toMatchObject({
       var_name: 'a',
       status: 'deleted',
       deleted: true,
     })
-    const again = await server.send('DELETE', `${path}/a`)
+    const again = await server().send('DELETE', `${path}/a`)
     expect([again.status, again.body['error']]).toEqual([404, `Variable not found: a for execution ${last}`])
-    expect((await server.send('DELETE', path)).body).toMatchObject({
+    expect((await server().send('DELETE', path)).body).toMatchObject({
       variables_deleted: 2,
       deleted_count: 2,
       status: 'ok',
     })
-    expect((await server.send('DELETE', path)).body).toMatchObject({ variables_deleted: 0 })
-    expect((await server.get(path)).body).toEqual([])
+    expect((await server().send('DELETE', path)).body).toMatchObject({ variables_deleted: 0 })
+    expect((await server().get(path)).body).toEqual([])
   })
 })

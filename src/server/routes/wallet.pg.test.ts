@@ -1,29 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
 import { createWallet } from '../../lib/envelope.ts'
-import { INTERNAL_TOKEN, startApiServer, TEST_KEY, withKeys } from '../../../test/support/api-server.ts'
+import { INTERNAL_TOKEN, TEST_KEY, withKeys } from '../../../test/support/api-server.ts'
 import { single } from '../../../test/support/playbooks.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { TestServer } from '../../../test/support/server.ts'
+import { useApiServer } from '../../../test/support/server-file.ts'
 
 const NEW_KEY = Buffer.alloc(32, 3)
 const ROTATE = '/api/internal/wallet/rotate-kek'
 const STATUS = '/api/internal/wallet/key-status'
 const ALLOWED = { authorization: `Bearer ${INTERNAL_TOKEN}` }
 
-let database: TestDatabase
-let server: TestServer
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startApiServer([database.url])
-})
-
-afterAll(async () => {
-  await server.close()
-  await database.drop()
-})
+const server = useApiServer()
 
 describe('the internal door', () => {
   test.each([
@@ -39,7 +26,7 @@ describe('the internal door', () => {
       ['POST', ROTATE],
       ['GET', STATUS],
     ] as const) {
-      const { status, body } = await server.send(
+      const { status, body } = await server().send(
         method,
         path,
         method === 'POST' ? '{broken' : undefined,
@@ -52,12 +39,12 @@ describe('the internal door', () => {
   test.each([`Bearer ${INTERNAL_TOKEN}`, `bearer   ${INTERNAL_TOKEN} `, `BEARER ${INTERNAL_TOKEN}`])(
     'lets %j in',
     async (authorization) => {
-      expect((await server.send('GET', STATUS, undefined, { authorization })).status).toBe(200)
+      expect((await server().send('GET', STATUS, undefined, { authorization })).status).toBe(200)
     },
   )
 
   test.each([null, '', '  '])('is closed when the token is %j', async (internalToken) => {
-    const closed = withKeys(server, { internalToken })
+    const closed = withKeys(server(), { internalToken })
     const { status, body } = await closed.send('GET', STATUS, undefined, ALLOWED)
     expect(status).toBe(503)
     expect(body['error']).toBe(
@@ -69,17 +56,17 @@ describe('the internal door', () => {
 
 describe('changing the key', () => {
   test('puts everything under the new one, so that the old one can go', async () => {
-    const catalogId = await server.register(single('tests/rotation'))
+    const catalogId = await server().register(single('tests/rotation'))
     for (let n = 0; n < 5; n += 1)
-      await server.post('/api/credentials', { name: `c${n}`, data: { secret: `s${n}` } })
+      await server().post('/api/credentials', { name: `c${n}`, data: { secret: `s${n}` } })
     for (let n = 0; n < 3; n += 1)
-      await server.post(`/api/keychain/${catalogId}/k${n}`, {
+      await server().post(`/api/keychain/${catalogId}/k${n}`, {
         data: { n },
         renew_config: { client_secret: 'x' },
         auto_renew: true,
       })
-    const both = withKeys(server, { key: NEW_KEY, previousKeys: [TEST_KEY] })
-    const only = withKeys(server, { key: NEW_KEY })
+    const both = withKeys(server(), { key: NEW_KEY, previousKeys: [TEST_KEY] })
+    const only = withKeys(server(), { key: NEW_KEY })
     const oldPrint = createWallet(TEST_KEY).fingerprint
     const newPrint = createWallet(NEW_KEY).fingerprint
 
@@ -116,7 +103,7 @@ describe('changing the key', () => {
       data: { n: 1 },
       renew_config: { client_secret: 'x' },
     })
-    expect((await server.get('/api/credentials/c0?include_data=true')).status).toBe(500)
+    expect((await server().get('/api/credentials/c0?include_data=true')).status).toBe(500)
     expect((await only.send('POST', ROTATE, undefined, ALLOWED)).body).toMatchObject({
       credential: { processed: 6, skipped: 6 },
       keychain: { skipped: 3 },
@@ -125,19 +112,19 @@ describe('changing the key', () => {
   })
 
   test('stops after the given number of batches', async () => {
-    const { body } = await server.send('POST', ROTATE, { batch_size: 2, max_batches: 1 }, ALLOWED)
+    const { body } = await server().send('POST', ROTATE, { batch_size: 2, max_batches: 1 }, ALLOWED)
     expect((body['credential'] as JsonObject)['processed']).toBe(2)
   })
 
   test.each([{ batch_size: 0 }, { batch_size: 'x' }, { max_batches: -1 }, { batch_size: 1.5 }, []])(
     'refuses %j',
     async (limits) => {
-      expect((await server.send('POST', ROTATE, limits, ALLOWED)).status).toBe(422)
+      expect((await server().send('POST', ROTATE, limits, ALLOWED)).status).toBe(422)
     },
   )
 
   test('on a server without a key is unavailable', async () => {
-    const keyless = withKeys(server, { key: null })
+    const keyless = withKeys(server(), { key: null })
     expect((await keyless.send('POST', ROTATE, {}, ALLOWED)).status).toBe(503)
     expect((await keyless.send('GET', STATUS, undefined, ALLOWED)).status).toBe(503)
     await keyless.close()

@@ -1,38 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../contract/json.ts'
-import type { TestDatabase } from '../../../test/support/postgres.ts'
-import { createTestDatabase } from '../../../test/support/postgres.ts'
-import type { TestServer } from '../../../test/support/server.ts'
-import { startServer } from '../../../test/support/server.ts'
+import { useServer } from '../../../test/support/server-file.ts'
 
 const REGISTER = '/api/worker/pool/register'
 const HEARTBEAT = '/api/worker/pool/heartbeat'
 const DEREGISTER = '/api/worker/pool/deregister'
 
-let database: TestDatabase
-let server: TestServer
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  server = await startServer([database.url])
-})
-
-afterAll(async () => {
-  await server.close()
-  await database.drop()
-})
+const server = useServer()
 
 const list = async (query = ''): Promise<readonly JsonObject[]> =>
-  (await server.get(`/api/worker/pools${query}`)).body as unknown as JsonObject[]
+  (await server().get(`/api/worker/pools${query}`)).body as unknown as JsonObject[]
 const silence = (name: string, seconds: number): Promise<unknown> | undefined =>
-  server.databases[0]?.query(
+  server().databases[0]?.query(
     `update noetl.runtime set heartbeat = now() - $2 * interval '1 second' where name = $1`,
     [name, seconds],
   )
 
 describe('registering', () => {
   test('answers the whole row', async () => {
-    const { status, body, text } = await server.post(REGISTER, {
+    const { status, body, text } = await server().post(REGISTER, {
       name: 'worker-a',
       component_type: 'worker_pool',
       status: 'ready',
@@ -60,14 +46,14 @@ describe('registering', () => {
   })
 
   test('again keeps the id and replaces the rest', async () => {
-    const first = await server.post(REGISTER, { name: 'again', capacity: 1, labels: { a: 1 } })
-    const second = await server.post(REGISTER, { name: 'again', status: 'busy' })
+    const first = await server().post(REGISTER, { name: 'again', capacity: 1, labels: { a: 1 } })
+    const second = await server().post(REGISTER, { name: 'again', status: 'busy' })
     expect(second.body['runtime_id']).toBe(first.body['runtime_id'])
     expect(second.body).toMatchObject({ status: 'busy', capacity: null, labels: null })
   })
 
   test('has defaults, and other names for fields', async () => {
-    expect((await server.post(REGISTER, { name: 'bare' })).body).toMatchObject({
+    expect((await server().post(REGISTER, { name: 'bare' })).body).toMatchObject({
       kind: 'worker_pool',
       status: 'active',
       uri: null,
@@ -76,7 +62,7 @@ describe('registering', () => {
     })
     expect(
       (
-        await server.post(REGISTER, {
+        await server().post(REGISTER, {
           name: 'api',
           kind: 'server_api',
           base_url: 'http://x',
@@ -87,8 +73,8 @@ describe('registering', () => {
   })
 
   test('the same name may be of several kinds', async () => {
-    const pool = await server.post(REGISTER, { name: 'both' })
-    const broker = await server.post(REGISTER, { name: 'both', kind: 'broker' })
+    const pool = await server().post(REGISTER, { name: 'both' })
+    const broker = await server().post(REGISTER, { name: 'both', kind: 'broker' })
     expect(pool.body['runtime_id']).not.toBe(broker.body['runtime_id'])
   })
 
@@ -106,11 +92,11 @@ describe('registering', () => {
     [{ name: 'a', status: '' }],
     [[]],
   ])('refuses %j', async (body) => {
-    expect((await server.post(REGISTER, body)).status).toBe(422)
+    expect((await server().post(REGISTER, body)).status).toBe(422)
   })
 
   test('says which kinds there are', async () => {
-    expect((await server.post(REGISTER, { name: 'a', kind: 'toaster' })).body['error']).toBe(
+    expect((await server().post(REGISTER, { name: 'a', kind: 'toaster' })).body['error']).toBe(
       'Invalid kind: toaster. Expected worker_pool, server_api, broker',
     )
   })
@@ -118,11 +104,11 @@ describe('registering', () => {
 
 describe('a heartbeat', () => {
   test('is recorded', async () => {
-    const { body: registered } = await server.post(REGISTER, { name: 'beating' })
+    const { body: registered } = await server().post(REGISTER, { name: 'beating' })
     await silence('beating', 500)
     expect(await list('?name=beating')).toMatchObject([{ stale: true, status: 'active' }])
     for (const kind of [{}, { kind: 'worker_pool' }, { component_type: 'worker_pool' }]) {
-      const { status, body } = await server.post(HEARTBEAT, { name: 'beating', ...kind })
+      const { status, body } = await server().post(HEARTBEAT, { name: 'beating', ...kind })
       expect(status).toBe(200)
       expect(body).toEqual({
         status: 'ok',
@@ -135,52 +121,54 @@ describe('a heartbeat', () => {
   })
 
   test('of somebody unknown is 404', async () => {
-    const { status, body } = await server.post(HEARTBEAT, { name: 'nobody', kind: 'broker' })
+    const { status, body } = await server().post(HEARTBEAT, { name: 'nobody', kind: 'broker' })
     expect([status, body['error']]).toEqual([404, 'Runtime not found: broker nobody'])
   })
 
   test('that brings a registration along registers again', async () => {
     const registration = { name: 'ignored', component_type: 'worker_pool', status: 'ready', capacity: 3 }
-    const { status, body } = await server.post(HEARTBEAT, { name: 'lost', registration })
+    const { status, body } = await server().post(HEARTBEAT, { name: 'lost', registration })
     expect(status).toBe(200)
     expect(body).toMatchObject({ status: 'recreated', name: 'lost' })
     expect(await list('?name=lost')).toMatchObject([{ name: 'lost', status: 'ready', capacity: 3 }])
-    expect((await server.post(HEARTBEAT, { name: 'lost2', registration: { capacity: -1 } })).status).toBe(422)
+    expect((await server().post(HEARTBEAT, { name: 'lost2', registration: { capacity: -1 } })).status).toBe(
+      422,
+    )
   })
 
   test.each([[{}], [{ name: null }], [{ name: 'a', kind: 'toaster' }], [{ name: 'a', registration: 'x' }]])(
     'refuses %j',
     async (body) => {
-      expect((await server.post(HEARTBEAT, body)).status).toBe(422)
+      expect((await server().post(HEARTBEAT, body)).status).toBe(422)
     },
   )
 })
 
 describe('deregistering', () => {
   test.each(['POST', 'DELETE'] as const)('works by %s, once', async (method) => {
-    await server.post(REGISTER, { name: 'leaving' })
-    const { status, body } = await server.send(method, DEREGISTER, {
+    await server().post(REGISTER, { name: 'leaving' })
+    const { status, body } = await server().send(method, DEREGISTER, {
       name: 'leaving',
       component_type: 'worker_pool',
     })
     expect(status).toBe(200)
     expect(body).toEqual({ status: 'ok', message: 'Runtime worker_pool leaving deregistered' })
-    const again = await server.send(method, DEREGISTER, { name: 'leaving' })
+    const again = await server().send(method, DEREGISTER, { name: 'leaving' })
     expect([again.status, again.body['error']]).toEqual([404, 'Runtime not found: worker_pool leaving'])
-    expect((await server.send(method, DEREGISTER)).status).toBe(422)
+    expect((await server().send(method, DEREGISTER)).status).toBe(422)
   })
 })
 
 describe('the list', () => {
   test('has filters, and worker pools unless told otherwise', async () => {
-    await server.post(REGISTER, { name: 'list-x1', status: 'ready' })
-    await server.post(REGISTER, { name: 'list-x2', status: 'busy' })
-    await server.post(REGISTER, { name: 'list-x3', kind: 'broker' })
+    await server().post(REGISTER, { name: 'list-x1', status: 'ready' })
+    await server().post(REGISTER, { name: 'list-x2', status: 'busy' })
+    await server().post(REGISTER, { name: 'list-x3', kind: 'broker' })
     const names = async (query: string) => (await list(query)).map((row) => row['name'])
     expect(await names('?name=list-x')).toEqual(['list-x1', 'list-x2'])
     expect(await names('?name=list-x&status=busy')).toEqual(['list-x2'])
     expect(await names('?name=list-x&kind=broker')).toEqual(['list-x3'])
     expect(await names('?name=%25')).toEqual([])
-    expect((await server.get('/api/worker/pools?kind=toaster')).status).toBe(422)
+    expect((await server().get('/api/worker/pools?kind=toaster')).status).toBe(422)
   })
 })

@@ -13,14 +13,14 @@ import type { Bell } from '../../lib/bell.ts'
 import { createBell } from '../../lib/bell.ts'
 import { createLru } from '../../lib/lru.ts'
 import { readEvents } from '../../store/events.ts'
-import { listChangedSince, readExecutions } from '../../store/execution-changes.ts'
+import { listChangedSince, listRunningBelow, readExecutions } from '../../store/execution-changes.ts'
 import type { ExecutionRow } from '../../store/executions.ts'
 import { findPositionAt } from '../../store/log-positions.ts'
 import { changesOf } from '../changes.ts'
 import type { Core } from '../core.ts'
 import { eventItem, executionItem } from '../execution-answers.ts'
 import type { Cursor } from './cursor.ts'
-import { cursorText, readCursor, sinceOf } from './cursor.ts'
+import { createCursors, cursorText, readCursor, sinceOf } from './cursor.ts'
 import type { EventStream } from './event-stream.ts'
 import type { OpenStream } from './serve-stream.ts'
 import { KEEP_ALIVE_MS } from './event-stream.ts'
@@ -89,6 +89,7 @@ const tellChanges = async (
   const told = createLru<string, Told>(MAX_TOLD)
   /** Everything before it was told to this client. */
   let cursor = from
+  const cursorAfter = createCursors(from)
   let cursorAt = performance.now()
 
   const tell = async (row: ExecutionRow, first: number | null): Promise<void> => {
@@ -124,6 +125,9 @@ const tellChanges = async (
   const tellMissed = async (): Promise<void> => {
     for (const database of shards.all) {
       let from = cursor.oldest
+      const below = { since: sinceOf(cursor), from, limit: MAX_WAITING }
+      for (const row of await listRunningBelow(database, below))
+        if (!stream.gone.aborted) await tell(row, null)
       for (;;) {
         const rows = await listChangedSince(database, { since: sinceOf(cursor), from, limit: PAGE })
         for (const row of rows) if (!stream.gone.aborted) await tell(row, null)
@@ -144,7 +148,7 @@ const tellChanges = async (
     if (missed || (!hears && isOld && changed.size === 0)) await tellMissed()
     else if (changed.size > 0) await tellWaiting(changed)
     if (next) {
-      cursor = next
+      cursor = cursorAfter(next)
       cursorAt = performance.now()
     }
     await stream.keepAlive(cursorText(cursor))

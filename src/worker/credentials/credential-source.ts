@@ -8,8 +8,10 @@
  * 4. An entry of the keychain that is not there is made by its recipe, and handed to the control plane to be kept. An entry that
  *    needs itself, over however many others, is an error.
  * 5. A credential that the other side refused is not used again as long as there is a recipe for another one.
+ * 6. What another worker is about to fetch is waited for, for a few seconds; then it is fetched here as well: the other one may
+ *    have died.
  */
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 import type { ControlPlane, Credential } from '../../contract/command.ts'
 import type { Json } from '../../contract/json.ts'
@@ -43,6 +45,10 @@ export interface CredentialSourceOptions {
 const TRIES = 3
 const TRY_MS = 10_000
 const MOST_REFUSED = 200
+/** When to look whether the other worker has done it. */
+const LOOKS_MS = [200, 400, 800, 1_600, 2_000] as const
+/** It may have been done between our first look and our turn. */
+const ONE_LOOK = [0] as const
 
 /** What the lookups of one question have gone through, outermost first. */
 type Chain = readonly string[]
@@ -52,6 +58,7 @@ export const createCredentialSource = (options: CredentialSourceOptions): Creden
   const kept = createKeptCredentials(clock)
   const asked = new Map<string, Promise<Credential | null>>()
   const making = new Map<string, Promise<MadeEntry>>()
+  const holder = randomUUID()
   /** Fingerprints of what the other side refused, by name. */
   const refused = new Map<string, string>()
 
@@ -109,12 +116,38 @@ export const createCredentialSource = (options: CredentialSourceOptions): Creden
     }
   }
 
+  const lookUp = (executionId: string, alias: string): Promise<Credential | null> =>
+    persistently(alias, () => within((signal) => controlPlane.credential({ executionId, alias, signal })))
+
+  /** Whether the other side has not refused it. */
+  const isUsable = (executionId: string, alias: string, found: Credential | null): found is Credential =>
+    found !== null && fingerprint(found.data) !== refused.get(keyOf(executionId, alias))
+
+  const fromOthers = async (
+    executionId: string,
+    alias: string,
+    { isBeingMade }: KeychainRecipe,
+  ): Promise<Credential | null> => {
+    if (isBeingMade === undefined) return null
+    for (const lookMs of isBeingMade ? LOOKS_MS : ONE_LOOK) {
+      if (lookMs > 0) await new Promise<void>((wake) => void clock.after(lookMs, wake))
+      const found = await lookUp(executionId, alias)
+      if (isUsable(executionId, alias, found)) return found
+    }
+    return null
+  }
+
   const fromRecipe = async (executionId: string, alias: string, chain: Chain): Promise<Credential | null> => {
     if (resolve === undefined || controlPlane.keychainRecipe === undefined) return null
     const recipe = await persistently(alias, () =>
-      within(async (signal) => (await controlPlane.keychainRecipe?.({ executionId, alias, signal })) ?? null),
+      within(
+        async (signal) =>
+          (await controlPlane.keychainRecipe?.({ executionId, alias, holder, signal })) ?? null,
+      ),
     )
     if (recipe === null) return null
+    const others = await fromOthers(executionId, alias, recipe)
+    if (others !== null) return others
     const made = await makeShared(recipe, executionId, chain)
     await keepAtServer(recipe, made)
     refused.delete(keyOf(executionId, alias))
@@ -123,11 +156,9 @@ export const createCredentialSource = (options: CredentialSourceOptions): Creden
   }
 
   const ask = async (executionId: string, alias: string, chain: Chain): Promise<Credential | null> => {
-    const stored = await persistently(alias, () =>
-      within((signal) => controlPlane.credential({ executionId, alias, signal })),
-    )
-    const isUsable = stored !== null && fingerprint(stored.data) !== refused.get(keyOf(executionId, alias))
-    return isUsable ? stored : ((await fromRecipe(executionId, alias, chain)) ?? stored)
+    const stored = await lookUp(executionId, alias)
+    if (isUsable(executionId, alias, stored)) return stored
+    return (await fromRecipe(executionId, alias, chain)) ?? stored
   }
 
   const findInChain = async (

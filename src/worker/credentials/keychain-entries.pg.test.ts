@@ -17,6 +17,9 @@ import { silentLog } from '../log.ts'
 import { createTools } from '../tools/all.ts'
 import type { ToolRegistry } from '../tools/registry.ts'
 import { createWorker } from '../worker.ts'
+import { createCredentialSource } from './credential-source.ts'
+import { createSecretProviders } from './providers/providers.ts'
+import { createRecipeResolver } from './recipe/resolve-recipe.ts'
 import { readSecretSettings } from './secret-settings.ts'
 
 const CLIENT_SECRET = 'client-secret-of-ours-77'
@@ -315,4 +318,23 @@ describe('the tool secrets', () => {
     const { body } = await server.get(`/api/executions/${id}/result`)
     expect(body['data']).toBe(CLIENT_SECRET.length)
   })
+})
+
+test('workers that need the same token at once fetch it once, over the network and beside the server', async () => {
+  const name = await register(
+    `  - { name: one_for_all, kind: oauth2, scope: global, endpoint: "${webUrl}/token", data: { grant_type: x } }`,
+    '  - { step: start, tool: { kind: noop } }',
+  )
+  const id = await server.execute(name)
+  const { signal } = new AbortController()
+  const resolve = createRecipeResolver({ providers: createSecretProviders(secrets), now: () => Date.now() })
+  await overTheNetwork(server, async (url) => {
+    const remote = () => createRemoteControlPlane(url)
+    const sources = [local(), remote(), local(), remote(), remote()].map((controlPlane) =>
+      createCredentialSource({ controlPlane, clock: systemClock, resolve }),
+    )
+    const found = await Promise.all(sources.map((source) => source.find(id, 'one_for_all', signal)))
+    for (const each of found) expect(each?.data).toMatchObject({ access_token: 'token-number-1' })
+  })
+  expect(given).toEqual(['token-number-1'])
 })

@@ -17,9 +17,11 @@ interface Bench {
   readonly declared: Readonly<Record<string, 'local' | 'global'>>
   readonly stored?: Readonly<Record<string, Json>>
   readonly keep?: (entry: KeychainEntry) => Promise<void>
+  /** Another worker is at it. */
+  readonly isBeingMade?: boolean
 }
 
-const bench = ({ resolve, declared, stored = {}, keep }: Bench) => {
+const bench = ({ resolve, declared, stored = {}, keep, ...turn }: Bench) => {
   const time = createHandClock()
   const kept: KeychainEntry[] = []
   const warnings: string[] = []
@@ -27,7 +29,7 @@ const bench = ({ resolve, declared, stored = {}, keep }: Bench) => {
     const scope = declared[name]
     if (scope === undefined) return null
     const address = { name, catalogId: '7', scope, executionId: scope === 'local' ? executionId : null }
-    return { address, entry: { name }, variables: {}, renew: null }
+    return { address, entry: { name }, variables: {}, renew: null, ...turn }
   }
   const source = createCredentialSource({
     clock: time.clock,
@@ -193,5 +195,35 @@ describe('a credential that was refused (rule 5)', () => {
     expect(tokenOf(await source.find('1', 'key', signal))).toBe('fixed')
     source.clear()
     await settle()
+  })
+})
+
+describe('an entry that another worker is about to make (rule 6)', () => {
+  const waiting = (stored: Record<string, Json>) => {
+    const { resolve, made } = counting()
+    const time = bench({ resolve, declared: { key: 'global' }, stored, isBeingMade: true })
+    const found = time.source.find('1', 'key', signal)
+    return { ...time, made, found }
+  }
+
+  test('is taken over as soon as it is there', async () => {
+    const stored: Record<string, Json> = {}
+    const { found, made, advance } = waiting(stored)
+    await settle()
+    await advance(200)
+    stored['key'] = { token: 'theirs' }
+    await advance(400)
+    expect(tokenOf(await found)).toBe('theirs')
+    expect(made).toEqual([])
+  })
+
+  test('is made here after all when it does not come', async () => {
+    const { found, made, advance } = waiting({})
+    for (const _ of Array.from({ length: 6 })) {
+      await settle()
+      await advance(2_000)
+    }
+    expect(tokenOf(await found)).toBe('key-1')
+    expect(made).toEqual(['key'])
   })
 })

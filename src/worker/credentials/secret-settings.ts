@@ -11,6 +11,8 @@ export interface SecretSettings {
   readonly variables: Readonly<Record<string, string>>
   readonly directories: readonly string[]
   readonly vault: VaultSettings
+  /** False keeps requests that playbooks describe away from private addresses; not those to the Vault of the settings. */
+  readonly allowPrivateAddresses: boolean
 }
 
 /** Null where nothing is set; a call or a credential may say it instead. */
@@ -30,7 +32,7 @@ const words = (text: string | undefined, separator: RegExp): readonly string[] =
 export const secretVariableNames = (env: Env): readonly string[] =>
   words(env['NOETL_KEYCHAIN_ENV_VARS'], /[\s,]+/)
 
-export const readSecretSettings = (env: Env): SecretSettings => {
+export const readSecretSettings = (env: Env, allowPrivateAddresses = true): SecretSettings => {
   const given = secretVariableNames(env).flatMap((name): [string, string][] => {
     const value = env[name]
     return value === undefined ? [] : [[name, value]]
@@ -44,6 +46,7 @@ export const readSecretSettings = (env: Env): SecretSettings => {
       token: env['VAULT_TOKEN'] ?? null,
       namespace: env['VAULT_NAMESPACE'] ?? null,
     },
+    allowPrivateAddresses,
   }
 }
 
@@ -51,4 +54,5 @@ export const NO_SECRET_SETTINGS: SecretSettings = {
   variables: {},
   directories: [],
   vault: { address: null, token: null, namespace: null },
+  allowPrivateAddresses: true,
 }

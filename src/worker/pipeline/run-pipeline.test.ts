@@ -1,127 +1,11 @@
+/** How a pipeline moves from task to task, how it is ended from outside, and what it answers. Numbers are those of run-pipeline.ts. */
 import { describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
 
 import type { Json } from '../../contract/json.ts'
 import { systemClock } from '../clock.ts'
+import { createHandClock } from '../test-support.ts'
 import { ToolFailure } from '../tool-failure.ts'
-import type { Tool } from '../tool.ts'
-import {
-  always,
-  aPipeline,
-  createHastyClock,
-  createWarnings,
-  error,
-  ok,
-  runnerOf,
-  runTasks,
-  scripted,
-  toolOf,
-  when,
-} from './test-support.ts'
-
-const echo = toolOf('echo', ({ config, input }) => ok({ config, input }))
-
-/** One task `a` with rules, and a task `b` after it. */
-const withRules = (rules: Json, kind = 'noop'): Json => [
-  { a: { kind, result: 1, spec: { policy: { rules } } } },
-  { b: { kind: 'noop', result: 2 } },
-]
-
-describe('how a pipeline travels', () => {
-  test('flat items, labelled items and items without a name', async () => {
-    const tasks = [
-      { name: 'flat', kind: 'noop', result: 1 },
-      { labelled: { kind: 'noop', result: '{{ flat + 1 }}' } },
-      { kind: 'noop', result: '{{ labelled + 1 }}' },
-    ]
-    expect((await runTasks(tasks)).data).toEqual({ flat: 1, labelled: 2, task_2: 3 })
-    expect((await runTasks({ tasks })).data).toEqual({ flat: 1, labelled: 2, task_2: 3 })
-  })
-
-  test.each([
-    ['text', 'A pipeline must be a list of tasks'],
-    [['text'], 'The task task_0 must be a mapping'],
-    [[{ a: {} }], "The task 'a' has no kind"],
-    [[{ a: { kind: 'noop' }, b: { kind: 'noop' } }], 'The task task_0 must have a kind'],
-    [[{ a: { kind: 'noop', set: { 'workload.x': 1 } } }], "set cannot write 'workload.x'"],
-    [[{ a: { kind: 'noop', set: { ctx: 1 } } }], "set cannot write 'ctx'"],
-  ])('%j is a configuration error', async (tasks, message) => {
-    expect(await runTasks(tasks)).toMatchObject({ outcome: 'error', error: { code: 'CONFIG', message } })
-  })
-
-  test('an empty pipeline is a success without data', async () => {
-    expect(await runTasks([])).toEqual({ outcome: 'ok', data: {} })
-  })
-
-  test('it takes a slot, whatever its tasks are', () => {
-    expect(runnerOf().isInstant(aPipeline([]))).toBe(false)
-  })
-
-  test('the argument vector of a container is rendered and stays in its block', async () => {
-    const container: Tool = { ...echo, kind: 'container' }
-    const tasks = [{ a: { kind: 'container', args: ['{{ 1 + 1 }}'], input: { x: 1 } } }]
-    expect((await runTasks(tasks, { tools: [container] })).data).toEqual({
-      a: { config: { args: [2] }, input: { x: 1 } },
-    })
-  })
-
-  test('what is left of spec reaches the tool, the policy does not; auth is final', async () => {
-    const tasks = [
-      { a: { kind: 'echo', auth: { token: '{{ x }}' }, spec: { result: '{{ 2 }}', policy: { rules: [] } } } },
-    ]
-    expect((await runTasks(tasks, { tools: [echo] })).data).toEqual({
-      a: { config: { auth: { token: '{{ x }}' }, spec: { result: 2 } }, input: {} },
-    })
-  })
-})
-
-describe('spellings of rules', () => {
-  test.each<[string, object]>([
-    ['{when: true, then: {do: break}}', { a: 1 }],
-    ["{when: 'output.data == 1', then: {do: break}}", { a: 1 }],
-    ["{when: '{{ output.data == 1 }}', then: {do: break}}", { a: 1 }],
-    ["{when: '{{ outcome.result == 1 }}', then: {do: break}}", { a: 1 }],
-    ['{when: \'{{ output.status in ["ok"] }}\', then: {do: break}}', { a: 1 }],
-    ['{when: 1, then: {do: break}}', { a: 1 }],
-    ['{else: {then: {do: break}}}', { a: 1 }],
-    ['{else: {do: break}}', { a: 1 }],
-    ['{else: null, then: {do: break}}', { a: 1 }],
-    ['{then: {do: break}}', { a: 1 }],
-    ['{when: false, then: {do: break}}', { a: 1, b: 2 }],
-    ['{when: null, then: {do: break}}', { a: 1, b: 2 }],
-    ["{when: 'none', then: {do: break}}", { a: 1, b: 2 }],
-    ['{when: true, do: break}', { a: 1, b: 2 }],
-    ['{do: break}', { a: 1, b: 2 }],
-    ['break', { a: 1, b: 2 }],
-    ['{then: {do: explode}}', { a: 1, b: 2 }],
-    ['{then: null}', { a: 1, b: 2 }],
-  ])('%s', async (rule, data) => {
-    expect((await runTasks(withRules([parse(rule) as Json]))).data).toEqual(data)
-  })
-
-  test('set_ctx and set_iter are set with a prefix', async () => {
-    const rule = always({ set_ctx: { x: 1, 'ctx.y': 2 }, set_iter: { z: '{{ output.data + 2 }}' } })
-    const tasks = [
-      { a: { kind: 'noop', result: 1, spec: { policy: { rules: [rule] } } } },
-      { b: { kind: 'noop', result: ['{{ x }}', '{{ ctx.y }}', '{{ iter.z }}', '{{ z }}'] } },
-    ]
-    expect(await runTasks(tasks)).toMatchObject({
-      data: { b: [1, 2, 3, null] },
-      contextUpdates: { x: 1, y: 2 },
-    })
-  })
-
-  test('a condition that fails does not match, and is logged', async () => {
-    const { log, warnings } = createWarnings()
-    const rules = [
-      when('{{ output.data | no_such_filter }}', { do: 'fail' }),
-      when('{{ 1 // 0 }}', { do: 'fail' }),
-      { else: { do: 'break' } },
-    ]
-    expect(await runTasks(withRules(rules), { log })).toEqual({ outcome: 'ok', data: { a: 1 } })
-    expect(warnings).toMatchObject([{ task: 'a' }, { task: 'a' }])
-  })
-})
+import { always, error, ok, runTasks, scripted, toolOf, when } from './test-support.ts'
 
 describe('jumps', () => {
   const jumpTo = (to: string, from: string): Json => [
@@ -182,166 +66,6 @@ describe('jumps', () => {
   })
 })
 
-describe('retries', () => {
-  const failing = (then: object, answers = [error('broken')], variables = {}) => {
-    const { tool, calls } = scripted('flaky', answers)
-    const { clock, waits } = createHastyClock()
-    const { log, warnings } = createWarnings()
-    const tasks = [{ a: { kind: 'flaky', spec: { policy: { rules: [always({ do: 'retry', ...then })] } } } }]
-    const running = runTasks(tasks, { tools: [tool], clock, log, over: { variables } })
-    return running.then((result) => ({ result, runs: calls.length, waits, warnings: warnings.length }))
-  }
-
-  test.each<[object, number[]]>([
-    [{ attempts: 3 }, []],
-    [{ attempts: 3, delay: 2 }, []],
-    [{ attempts: 3, delay: 2, backoff: 'fixed' }, [2000, 2000]],
-    [{ attempts: 3, delay: 2, backoff: 'steady' }, [2000, 2000]],
-    [{ attempts: 4, delay: 2, backoff: 'linear' }, [2000, 4000, 6000]],
-    [{ attempts: 4, delay: '0.5', backoff: 'exponential' }, [500, 1000, 2000]],
-    [{ attempts: '3', delay: '250ms', backoff: 'fixed' }, [250, 250]],
-    [{ attempts: '{{ n }}', delay: '{{ d }}', backoff: 'fixed' }, [7000]],
-    [{ attempts: 2, backoff: 'fixed' }, [1000]],
-    [{ attempts: 2, delay: 0, backoff: 'fixed' }, []],
-    [{ attempts: 4, delay: 200, backoff: 'exponential' }, [200_000, 300_000, 300_000]],
-    [{ attempts: 0 }, []],
-  ])('%j waits %j', async (then, expected) => {
-    const { waits, result, warnings } = await failing(then, undefined, { n: 2, d: 7 })
-    expect(waits).toEqual(expected)
-    expect(result.error?.message).toBe('broken')
-    expect(warnings).toBe(0)
-  })
-
-  test('runs three times when nothing is said, or nothing usable', async () => {
-    expect((await failing({})).runs).toBe(3)
-    expect(await failing({ attempts: 'many', delay: 'soon', backoff: 'fixed' })).toMatchObject({
-      runs: 3,
-      waits: [1000, 1000],
-      warnings: 5,
-    })
-  })
-
-  test('waits at least as long as the other side asked', async () => {
-    const busy = error('busy', { retry_after: 9 })
-    expect((await failing({ attempts: 2 }, [busy])).waits).toEqual([9000])
-    expect((await failing({ attempts: 2, delay: 10, backoff: 'fixed' }, [busy])).waits).toEqual([10_000])
-    expect((await failing({ attempts: 2 }, [error('busy', { retry_after: 1e9 })])).waits).toEqual([3_600_000])
-  })
-
-  test('a task that succeeds every time but is never good enough ends with an error of its own', async () => {
-    const { result } = await failing({ attempts: 2 }, [ok('not yet')])
-    expect(result).toMatchObject({
-      outcome: 'error',
-      data: { a: 'not yet', _failed_task: 'a' },
-      error: { kind: 'policy', code: 'RETRIES_EXHAUSTED' },
-    })
-  })
-
-  test('_prev stays what it was while a task is tried again', async () => {
-    const { tool, calls } = scripted('flaky', [{ ...error('once'), data: 'half' }, ok('whole')])
-    const tasks = [
-      { a: { kind: 'noop', result: 'before' } },
-      {
-        b: {
-          kind: 'flaky',
-          seen: '{{ _prev }} {{ _task }} {{ _attempt }}',
-          spec: { policy: { rules: [when('{{ output.error }}', { do: 'retry' })] } },
-        },
-      },
-      { c: { kind: 'noop', result: '{{ _prev }}' } },
-    ]
-    expect((await runTasks(tasks, { tools: [tool] })).data).toMatchObject({ c: 'whole' })
-    expect(calls.map(({ config }) => config['seen'])).toEqual(['before b 1', 'before b 2'])
-  })
-
-  test('every run has a call id of its own, the same when the command is run again', async () => {
-    const run = async (): Promise<string[]> => {
-      const { tool, calls } = scripted('flaky', [error('once'), ok()])
-      const tasks = [
-        {
-          a: {
-            kind: 'flaky',
-            spec: { policy: { rules: [when('{{ output.error }}', { do: 'retry' })] } },
-          },
-        },
-      ]
-      await runTasks(tasks, { tools: [tool], over: { commandId: 'c' } })
-      return calls.map(({ callId }) => callId)
-    }
-    expect(await run()).toEqual(['c/a/0', 'c/a/1'])
-    expect(await run()).toEqual(['c/a/0', 'c/a/1'])
-  })
-})
-
-describe('failures that the policy sees', () => {
-  test.each<[object, object]>([
-    [{ kind: 'fax' }, { kind: 'config', code: 'TOOL_NOT_FOUND' }],
-    [
-      { kind: 'noop', result: '{{ 1 // 0 }}' },
-      { kind: 'template', code: 'TEMPLATE' },
-    ],
-    [
-      { kind: 'noop', input: { x: '{{ 1 // 0 }}' } },
-      { kind: 'template', code: 'TEMPLATE' },
-    ],
-    [
-      { kind: 'noop', input: '{{ 5 }}' },
-      { kind: 'config', code: 'CONFIG' },
-    ],
-    [
-      { kind: 'echo', timeout: 'soon' },
-      { kind: 'config', code: 'CONFIG' },
-    ],
-  ])('%j', async (block, expected) => {
-    const rules = [always({ set: { error: '{{ output.error }}' } })]
-    const result = await runTasks([{ a: { ...block, spec: { policy: { rules } } } }], { tools: [echo] })
-    expect(result.outcome).toBe('ok')
-    expect(result.contextUpdates).toMatchObject({ error: expected })
-  })
-
-  test('a time limit of the task, which a rule may handle', async () => {
-    const stuck = toolOf(
-      'stuck',
-      ({ signal }) => new Promise((_, reject) => signal.addEventListener('abort', reject)),
-    )
-    const rules = [when("{{ output.error.kind == 'timeout' }}", { do: 'continue' })]
-    const tasks = [
-      { a: { kind: 'stuck', timeout: 0.01, spec: { policy: { rules } } } },
-      { b: { kind: 'noop', result: 1 } },
-    ]
-    expect(await runTasks(tasks, { tools: [stuck] })).toEqual({ outcome: 'ok', data: { a: null, b: 1 } })
-    expect(await runTasks([{ a: { kind: 'stuck', timeout: 0.01 } }], { tools: [stuck] })).toMatchObject({
-      outcome: 'error',
-      error: { kind: 'timeout' },
-    })
-  })
-
-  test('a set that fails ends the pipeline, whatever the policy says', async () => {
-    const rules = [{ else: { do: 'continue' } }]
-    const ofTask = [{ a: { kind: 'noop', set: { x: '{{ 1 // 0 }}' }, spec: { policy: { rules } } } }]
-    const ofRule = [
-      { a: { kind: 'noop', spec: { policy: { rules: [always({ set: { x: '{{ 1 // 0 }}' } })] } } } },
-    ]
-    for (const tasks of [ofTask, ofRule]) {
-      const result = await runTasks(tasks)
-      expect(result).toMatchObject({
-        outcome: 'error',
-        data: { _failed_task: 'a' },
-        error: { code: 'TEMPLATE' },
-      })
-      expect(result.error?.message).toMatch(/^Template in set\.x failed: /)
-    }
-  })
-
-  test('a task set runs after an error too', async () => {
-    const { tool } = scripted('flaky', [{ ...error('bad'), data: { rows: 3 } }])
-    const result = await runTasks([{ a: { kind: 'flaky', set: { 'ctx.rows': '{{ output.rows }}' } } }], {
-      tools: [tool],
-    })
-    expect(result).toMatchObject({ outcome: 'error', contextUpdates: { rows: 3 } })
-  })
-})
-
 describe('ending from outside (2)', () => {
   const stop = new ToolFailure({ kind: 'aborted', code: 'CANCELLED', message: 'not wanted', retryable: true })
   const again = { policy: { rules: [{ else: { do: 'retry', attempts: 100, delay: 60, backoff: 'fixed' } }] } }
@@ -349,11 +73,15 @@ describe('ending from outside (2)', () => {
   test('an abort ends a wait at once, and the policy is not asked again', async () => {
     const controller = new AbortController()
     const { tool, calls } = scripted('flaky', [error('broken')])
+    const { promise: waiting, resolve: begin } = Promise.withResolvers<void>()
+    // A wait on this clock is never over.
+    const clock = { ...systemClock, after: () => (begin(), () => undefined) }
     const running = runTasks([{ a: { kind: 'flaky', spec: again } }], {
       tools: [tool],
       signal: controller.signal,
+      clock,
     })
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await waiting
     controller.abort(stop)
     expect(await running).toMatchObject({
       outcome: 'error',
@@ -365,22 +93,24 @@ describe('ending from outside (2)', () => {
 
   test('an abort reaches the tool, and no policy keeps the pipeline going', async () => {
     const controller = new AbortController()
+    const { promise: called, resolve: call } = Promise.withResolvers<void>()
     let seen: unknown
     const slow = toolOf(
       'slow',
       ({ signal }) =>
-        new Promise((_, reject) =>
+        new Promise((_, reject) => {
           signal.addEventListener('abort', () => {
             seen = signal.reason
             reject(signal.reason)
-          }),
-        ),
+          })
+          call()
+        }),
     )
     const running = runTasks([{ a: { kind: 'slow', spec: again } }], {
       tools: [slow],
       signal: controller.signal,
     })
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await called
     controller.abort(stop)
     expect(await running).toMatchObject({ outcome: 'error', error: { code: 'CANCELLED' } })
     expect(seen).toBe(stop)
@@ -399,7 +129,10 @@ describe('ending from outside (2)', () => {
   test('the time limit of the command covers all tasks and keeps what they produced', async () => {
     const tasks = [{ a: { kind: 'noop', result: 1 } }, { b: { kind: 'flaky', spec: again } }]
     const { tool } = scripted('flaky', [error('broken')])
-    expect(await runTasks(tasks, { tools: [tool], over: { meta: { timeout_ms: 20 } } })).toMatchObject({
+    const { clock, advance } = createHandClock()
+    const running = runTasks(tasks, { tools: [tool], clock, over: { meta: { timeout_ms: 20 } } })
+    await advance(20)
+    expect(await running).toMatchObject({
       outcome: 'error',
       data: { a: 1, b: null, _failed_task: 'b' },
       error: { kind: 'timeout', message: 'Timed out after 0.02 seconds' },
@@ -409,12 +142,11 @@ describe('ending from outside (2)', () => {
   test('a loop of instant tasks leaves room for the abort', async () => {
     const controller = new AbortController()
     const tasks = [{ a: { kind: 'noop', spec: { policy: { rules: [{ else: { do: 'jump', to: 'a' } }] } } } }]
-    setTimeout(() => controller.abort(stop), 20)
-    const began = systemClock.elapsed()
+    setImmediate(() => controller.abort(stop))
+    // If it kept the process to itself, the limit on task runs would end it first.
     expect(await runTasks(tasks, { signal: controller.signal })).toMatchObject({
       error: { code: 'CANCELLED' },
     })
-    expect(systemClock.elapsed() - began).toBeLessThan(1000)
   })
 })
 

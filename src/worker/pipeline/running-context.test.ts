@@ -2,9 +2,7 @@
 import { describe, expect, test } from 'vitest'
 
 import type { Json, JsonObject } from '../../contract/json.ts'
-import { ok, runTasks, toolOf, when } from './test-support.ts'
-
-const echo = toolOf('echo', ({ config, input }) => ok({ config, input }))
+import { echo, runTasks, when } from './test-support.ts'
 
 /** The value that the last task of a pipeline gets for a template. */
 const seenBy = async (

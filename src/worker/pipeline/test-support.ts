@@ -45,6 +45,9 @@ export const toolOf = (kind: string, run: (call: ToolCall) => ToolResult | Promi
   run: async (call) => run(call),
 })
 
+/** Answers what it was called with. */
+export const echo = toolOf('echo', ({ config, input }) => ok({ config, input }))
+
 /** Answers one after the other, the last one for ever. Remembers the blocks it was called with. */
 export const scripted = (kind: string, answers: readonly ToolResult[]) => {
   const calls: ToolCall[] = []

@@ -9,6 +9,7 @@ import { createDatabasePaths } from './duckdb/database-path.ts'
 import { createDuckdbTool, createSharedEngine } from './duckdb.ts'
 import { createDucklakeTool } from './ducklake.ts'
 import { expressionTool } from './expression.ts'
+import { createOutboundFetch } from './http/outbound-fetch.ts'
 import { createHttpTool } from './http.ts'
 import { createMcpTool } from './mcp.ts'
 import { createNatsTool } from './nats.ts'
@@ -55,7 +56,7 @@ const NO_SURROUNDINGS: ToolSurroundings = {
 
 /** What is not given is as large as the tools themselves think right. */
 export interface ToolLimits {
-  /** False keeps http calls away from loopback, private and link-local addresses. */
+  /** False keeps what tools fetch by the word of a playbook away from loopback, private and link-local addresses. */
   readonly allowPrivateAddresses?: boolean
   readonly maxResponseBytes?: number
   readonly maxResultBytes?: number
@@ -72,32 +73,34 @@ export const createTools = ({
   const { maxResultBytes, ...ofRequests } = limits
   const ofResults = maxResultBytes === undefined ? {} : { maxResultBytes }
   const environmentsDirectory = join(dataDirectory, 'python-environments')
+  const fetch = createOutboundFetch(limits.allowPrivateAddresses ?? true)
   const pythonTool = createPythonTool({
     env,
+    fetch,
     environmentsDirectory,
     ...(python === null ? {} : { python }),
     ...(surroundings.pythonMemoryBytes === null ? {} : { memoryBytes: surroundings.pythonMemoryBytes }),
     ...ofResults,
   })
-  const shellTool = createShellTool({ env })
+  const shellTool = createShellTool({ env, fetch })
   const httpTool = createHttpTool({ env, ...ofRequests })
   const containerTool = createContainerTool({ env, runtime: surroundings.containerRuntime })
   const engine = createSharedEngine()
-  const duckdb = { engine, paths: createDatabasePaths(dataDirectory) }
+  const duckdb = { engine, fetch, paths: createDatabasePaths(dataDirectory) }
   return createToolRegistry([
     noopTool,
     expressionTool,
     pythonTool,
     httpTool,
     shellTool,
-    createPostgresTool(ofResults),
+    createPostgresTool({ fetch, ...ofResults }),
     createDuckdbTool({ ...duckdb, ...ofResults }),
-    createDucklakeTool({ engine, ...ofResults }),
+    createDucklakeTool({ engine, fetch, ...ofResults }),
     createTransferTool({ duckdb, http: httpTool }),
-    createScriptTool({ python: pythonTool, shell: shellTool, container: containerTool }),
+    createScriptTool({ python: pythonTool, shell: shellTool, container: containerTool, fetch }),
     containerTool,
     createNatsTool(),
-    createMcpTool({ env, settings: surroundings.settings }),
+    createMcpTool({ env, fetch, settings: surroundings.settings }),
     createSecretsTool({ settings: surroundings.secrets, controlPlane }),
     createPlaybookTool(controlPlane),
     ...createArtifactTools(controlPlane),

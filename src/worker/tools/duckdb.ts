@@ -12,6 +12,7 @@ import { duckdb } from '../../contract/tools/duckdb.ts'
 import { failed } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { booleanField } from './coerce.ts'
+import { openFetch, type OutboundFetch } from './http/outbound-fetch.ts'
 import { attachAll } from './duckdb/attach.ts'
 import type { DatabasePaths } from './duckdb/database-path.ts'
 import { type LoadDriver, loadDriver } from './duckdb/driver.ts'
@@ -24,6 +25,8 @@ export interface DuckdbToolOptions {
   readonly paths: DatabasePaths
   /** Relative paths of scripts start here. */
   readonly directory?: string
+  /** Fetches scripts that a call has behind an address. */
+  readonly fetch?: OutboundFetch
   /** Larger results fail. */
   readonly maxResultBytes?: number
   readonly engine: DuckdbEngine
@@ -42,12 +45,12 @@ export const createSharedEngine = (load: LoadDriver = loadDriver): DuckdbEngine 
   createDuckdbEngine(load, MOST_CALLS)
 
 export const createDuckdbTool = (options: DuckdbToolOptions): DuckdbTool => {
-  const directory = options.directory ?? process.cwd()
+  const { directory = process.cwd(), fetch = openFetch } = options
   const limit = options.maxResultBytes ?? DEFAULT_RESULT_BYTES
   const { engine, paths } = options
 
   const run = async ({ config, command, signal }: ToolCall): Promise<ToolResult> => {
-    const statements = await statementsOf(config, { directory, signal, kind: 'duckdb' })
+    const statements = await statementsOf(config, { directory, fetch, signal, kind: 'duckdb' })
     const asObjects = booleanField(config, true, 'as_objects')
     const database = await paths.of(config, command.executionId)
     return engine.use(database, signal, async (session) => {

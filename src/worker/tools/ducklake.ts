@@ -12,6 +12,7 @@ import { isObject } from '../../contract/json.ts'
 import { configFailure, failed } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { booleanField, credentialFields, textField } from './coerce.ts'
+import { openFetch } from './http/outbound-fetch.ts'
 import { keywordString, quoteName, quoteText } from './duckdb/attach.ts'
 import type { DuckdbConnection } from './duckdb/driver.ts'
 import { duckdbAbort } from './duckdb/duckdb-error.ts'
@@ -77,11 +78,11 @@ const withCatalog = (result: ToolResult, { name, dataPath, isPostgres }: Catalog
 }
 
 export const createDucklakeTool = (options: Omit<DuckdbToolOptions, 'paths'>): Tool => {
-  const directory = options.directory ?? process.cwd()
+  const { directory = process.cwd(), fetch = openFetch } = options
   const limit = options.maxResultBytes ?? DEFAULT_RESULT_BYTES
 
   const run = async ({ config, signal }: ToolCall): Promise<ToolResult> => {
-    const statements = await statementsOf(config, { directory, signal, kind: 'ducklake' })
+    const statements = await statementsOf(config, { directory, fetch, signal, kind: 'ducklake' })
     const catalog = await catalogOf(config)
     const asObjects = booleanField(config, true, 'as_objects')
     const inUse = booleanField(config, true, 'use_catalog')

@@ -18,6 +18,7 @@ import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { credentialFields, isGiven, textEntries, textField } from './coerce.ts'
 import { authorize } from './http/authorization.ts'
 import { createHeaderList } from './http/header-list.ts'
+import { openFetch, type OutboundFetch } from './http/outbound-fetch.ts'
 import { createHttpChannel } from './mcp/http-channel.ts'
 import type { McpChannel, RpcRequest } from './mcp/rpc.ts'
 import { serverAddress } from './mcp/server-address.ts'
@@ -29,6 +30,8 @@ export interface McpToolOptions {
   /** What servers that are programs see as their environment. */
   readonly env: Readonly<Record<string, string | undefined>>
   readonly version?: string
+  /** Fetches by the word of a playbook. */
+  readonly fetch?: OutboundFetch
 }
 
 export interface McpTool extends Tool {
@@ -133,14 +136,15 @@ const resultOf = (
   } satisfies ToolResult
 }
 
-export const createMcpTool = ({ settings, env, version = '0' }: McpToolOptions): McpTool => {
+export const createMcpTool = (options: McpToolOptions): McpTool => {
+  const { settings, env, version = '0', fetch = openFetch } = options
   const open = ({ config, log }: ToolCall, signal: AbortSignal): McpChannel => {
     const address = serverAddress(config, settings)
     const tell = (text: string): void => log('stderr', text)
     if ('endpoint' in address) {
       const headers = createHeaderList(textEntries(config['headers'], 'headers'))
       authorize(headers, credentialFields(config))
-      return createHttpChannel({ endpoint: address.endpoint, headers: headers.entries(), signal, log: tell })
+      return createHttpChannel({ ...address, fetch, headers: headers.entries(), signal, log: tell })
     }
     const own = Object.fromEntries(textEntries(config['env'], 'env'))
     const cwd = textField(config, 'cwd')

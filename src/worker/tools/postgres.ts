@@ -16,6 +16,7 @@ import { durationMs } from '../duration.ts'
 import { failed, ToolFailure } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { booleanField } from './coerce.ts'
+import { openFetch, type OutboundFetch } from './http/outbound-fetch.ts'
 import { createConnectionPools, type PooledConnection } from './postgres/connection-pools.ts'
 import { connectionSettings, searchPath } from './postgres/connection-settings.ts'
 import { abortFailure, databaseFailure } from './postgres/postgres-error.ts'
@@ -26,6 +27,8 @@ import { watchAbort } from './postgres/watch-abort.ts'
 export interface PostgresToolOptions {
   /** Relative script paths start here. */
   readonly directory?: string
+  /** Fetches scripts that a call has behind an address. */
+  readonly fetch?: OutboundFetch
   /** Larger results fail. */
   readonly maxResultBytes?: number
 }
@@ -76,7 +79,7 @@ const openTransaction = (): ToolFailure =>
   })
 
 export const createPostgresTool = (options: PostgresToolOptions = {}): PostgresTool => {
-  const directory = options.directory ?? process.cwd()
+  const { directory = process.cwd(), fetch = openFetch } = options
   const limit = options.maxResultBytes ?? DEFAULT_RESULT_BYTES
   const pools = createConnectionPools()
 
@@ -110,7 +113,7 @@ export const createPostgresTool = (options: PostgresToolOptions = {}): PostgresT
 
   const run = async (call: ToolCall): Promise<ToolResult> => {
     const { config, signal } = call
-    const statements = await statementsOf(config, { directory, signal })
+    const statements = await statementsOf(config, { directory, fetch, signal })
     const connection = await pools.acquire(await connectionSettings(config), signal)
     const onNotice = (notice: { severity?: string | undefined; message?: string | undefined }): void =>
       call.log('stderr', `${notice.severity ?? 'NOTICE'}: ${notice.message ?? ''}\n`)

@@ -1,4 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { afterAll, describe, expect, test } from 'vitest'
 
@@ -9,14 +12,21 @@ import type { ToolResult } from '../tool.ts'
 import { createPythonTool } from './python.ts'
 
 const tool = createPythonTool({ env: process.env, python: process.env['NOETL_PYTHON'] ?? 'python3' })
-afterAll(() => tool.close())
+const directory = mkdtempSync(join(tmpdir(), 'noetl-python-failure-'))
+afterAll(async () => {
+  await tool.close()
+  rmSync(directory, { recursive: true })
+})
 
-const run = (config: JsonObject | string, signal?: AbortSignal): Promise<ToolResult> =>
-  Promise.resolve(
-    tool.run(
-      aCall(typeof config === 'string' ? { code: config } : config, signal === undefined ? {} : { signal }),
-    ),
-  )
+const run = (config: JsonObject | string): Promise<ToolResult> =>
+  Promise.resolve(tool.run(aCall(typeof config === 'string' ? { code: config } : config)))
+
+/** The time of a call that runs out as soon as it has printed something. */
+const timeOutOncePrinted = (code: string): Promise<ToolResult> => {
+  const controller = new AbortController()
+  const log = (): void => controller.abort(timeoutFailure(400))
+  return Promise.resolve(tool.run(aCall({ code }, { signal: controller.signal, log })))
+}
 
 /** Dead, or dead and not yet reaped by whoever inherited it. */
 const isGone = (pid: number): boolean => {
@@ -26,17 +36,7 @@ const isGone = (pid: number): boolean => {
   return state === '' || state.startsWith('Z')
 }
 
-const isGoneSoon = async (pid: number): Promise<boolean> => {
-  for (let tries = 0; tries < 50 && !isGone(pid); tries += 1)
-    await new Promise((wake) => setTimeout(wake, 20))
-  return isGone(pid)
-}
-
-const abortAfter = (ms: number): AbortSignal => {
-  const controller = new AbortController()
-  setTimeout(() => controller.abort(timeoutFailure(ms)), ms)
-  return controller.signal
-}
+const untilGone = (pid: number): Promise<void> => expect.poll(() => isGone(pid)).toBe(true)
 
 describe('an exception', () => {
   test('is an error with its type, text and the lines of the user’s code', async () => {
@@ -121,7 +121,7 @@ describe('the end of a process', () => {
 
   test('takes everything the call started with it', async () => {
     const { data } = await run('import subprocess\nresult = subprocess.Popen(["sleep", "60"]).pid')
-    expect(await isGoneSoon(data as number)).toBe(true)
+    await untilGone(data as number)
   })
 
   test('waits for threads and exit handlers, as a script does', async () => {
@@ -139,7 +139,7 @@ import subprocess, time
 child = subprocess.Popen(["sleep", "60"])
 print(os.getpid(), child.pid, flush=True)
 time.sleep(60)`
-    const result = await run(code, abortAfter(400))
+    const result = await timeOutOncePrinted(code)
     expect(result.outcome).toBe('error')
     expect(result.error).toEqual({
       kind: 'timeout',
@@ -149,13 +149,14 @@ time.sleep(60)`
     })
     const pids = (result.stdout ?? '').trim().split(' ').map(Number)
     expect(pids.length).toBe(2)
-    for (const pid of pids) expect(await isGoneSoon(pid)).toBe(true)
+    for (const pid of pids) await untilGone(pid)
     expect(result.data).toBeUndefined()
   })
 
   test('code that ignores signals is killed all the same', async () => {
-    const code = 'import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True:\n  pass'
-    expect((await run(code, abortAfter(200))).error?.code).toBe('PY_TIMEOUT')
+    const code =
+      'import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint("deaf", flush=True)\nwhile True:\n  pass'
+    expect((await timeOutOncePrinted(code)).error?.code).toBe('PY_TIMEOUT')
   })
 
   test('memory is limited where the tool block says so', async () => {
@@ -178,10 +179,16 @@ describe('the pool', () => {
   })
 
   test('a call that is cancelled while it waits never runs', async () => {
+    const sign = join(directory, 'go on')
     const one = createPythonTool({ env: process.env, maxInterpreters: 1 })
-    const first = one.run(aCall({ code: 'import time\ntime.sleep(0.3)\nresult = 1' }))
-    const second = one.run(aCall({ code: 'result = 2' }, { signal: abortAfter(50) }))
+    const code =
+      'import time\nprint("here", flush=True)\nwhile not os.path.exists(sign): time.sleep(0.01)\nresult = 1'
+    const cancelled = new AbortController()
+    const log = (): void => cancelled.abort(timeoutFailure(50))
+    const first = one.run(aCall({ code }, { input: { sign }, log }))
+    const second = one.run(aCall({ code: 'result = 2' }, { signal: cancelled.signal }))
     expect((await second).error?.code).toBe('PY_TIMEOUT')
+    writeFileSync(sign, '')
     expect((await first).data).toBe(1)
     await one.close()
   })

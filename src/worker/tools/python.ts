@@ -26,6 +26,7 @@ import { packagesOf } from './python/libraries.ts'
 import type { CallEnd } from './python/python-call.ts'
 import { classifyPythonFailure, endedWithoutAnswer, type PythonFailure } from './python/python-error.ts'
 import { encodeRequest } from './python/request.ts'
+import { openFetch, type OutboundFetch } from './http/outbound-fetch.ts'
 import { loadSource } from './python/source.ts'
 
 export interface PythonToolOptions {
@@ -35,6 +36,8 @@ export interface PythonToolOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Relative script paths start here. */
   readonly directory?: string
+  /** Fetches scripts that a call has behind an address. */
+  readonly fetch?: OutboundFetch
   /** Interpreters, and so calls, at once. */
   readonly maxInterpreters?: number
   readonly callsPerInterpreter?: number
@@ -114,7 +117,7 @@ const interpreterPath = (config: JsonObject, fallback: string): string => {
 }
 
 export const createPythonTool = (options: PythonToolOptions): PythonTool => {
-  const python = options.python ?? 'python3'
+  const { python = 'python3', directory = process.cwd(), fetch = openFetch } = options
   const size = options.maxInterpreters ?? Math.max(4, availableParallelism() * 2)
   const maxResultBytes = options.maxResultBytes ?? DEFAULT_RESULT_BYTES
   const pools = new Map<string, InterpreterPool>()
@@ -147,7 +150,7 @@ export const createPythonTool = (options: PythonToolOptions): PythonTool => {
       const path = interpreterPath(config, python)
       const packages = packagesOf(config)
       const pool = poolOf(packages.length === 0 ? path : await withPackages(path, packages, signal))
-      const loaded = loadSource(config, { directory: options.directory ?? process.cwd(), signal })
+      const loaded = loadSource(config, { directory, fetch, signal })
       const code = typeof loaded === 'string' ? loaded : await loaded
       const encoded = encodeRequest(call, code, options.memoryBytes ?? null)
       const request = encoded instanceof Promise ? await encoded : encoded

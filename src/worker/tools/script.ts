@@ -19,6 +19,7 @@ import { timeoutFailure } from '../time-limit.ts'
 import { configFailure, failed } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { textEntries, textField, textOf } from './coerce.ts'
+import { openFetch, type OutboundFetch } from './http/outbound-fetch.ts'
 import { type LoadedScript, loadScript } from './script/load-script.ts'
 import { toolUnavailable } from './tool-unavailable.ts'
 
@@ -29,6 +30,8 @@ export interface ScriptToolOptions {
   readonly container: Tool | null
   /** Relative paths start here. */
   readonly directory?: string
+  /** Fetches scripts that a call has behind an address. */
+  readonly fetch?: OutboundFetch
 }
 
 const DEFAULT_IMAGE = 'python:3.11-slim'
@@ -108,10 +111,10 @@ const dataOf = (result: ToolResult, call: ToolCall, language: string, elapsedMs:
 }
 
 export const createScriptTool = (options: ScriptToolOptions): Tool => {
-  const directory = options.directory ?? process.cwd()
+  const { directory = process.cwd(), fetch = openFetch } = options
 
   const run = async (call: ToolCall, signal: AbortSignal): Promise<ToolResult> => {
-    const loaded = await loadScript(call.config, { directory, signal })
+    const loaded = await loadScript(call.config, { directory, fetch, signal })
     const job = jobOf(call.config)
     const env = {
       ...jobEnvironment(job['env']),

@@ -20,6 +20,7 @@ import { traceVariables } from '../command-trace.ts'
 import { configFailure, failed } from '../tool-failure.ts'
 import type { Tool, ToolCall, ToolResult } from '../tool.ts'
 import { booleanField, isGiven, textField, textOf } from './coerce.ts'
+import { openFetch, type OutboundFetch } from './http/outbound-fetch.ts'
 import { shellProgram, shellText } from './shell/command-text.ts'
 import { type ProcessEnd, runProcess } from './shell/run-process.ts'
 
@@ -28,6 +29,8 @@ export interface ShellToolOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where commands run, and where relative paths start. */
   readonly directory?: string
+  /** Fetches scripts that a call has behind an address. */
+  readonly fetch?: OutboundFetch
   /** Kept of each output stream. */
   readonly maxOutputBytes?: number
 }
@@ -102,13 +105,13 @@ const resultOf = (end: ProcessEnd, signal: AbortSignal): ToolResult => {
 }
 
 export const createShellTool = (options: ShellToolOptions): ShellTool => {
-  const directory = options.directory ?? process.cwd()
+  const { directory = process.cwd(), fetch = openFetch } = options
   const maxOutputBytes = options.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES
 
   const runCommand = async (call: ToolCall): Promise<ToolResult> => {
     const { config, signal } = call
     const [program, ...flags] = shellProgram(config)
-    const { text, stopsAtFailure } = await shellText(config, { directory, signal })
+    const { text, stopsAtFailure } = await shellText(config, { directory, fetch, signal })
     if (text.includes('\0')) throw configFailure('A command cannot contain a NUL character')
     const stops = stopsAtFailure ? ['-e'] : []
     const isLong = Buffer.byteLength(text) > LONGEST_ARGUMENT

@@ -6,6 +6,7 @@
 import type { Credential } from '../../../contract/command.ts'
 import { isObject } from '../../../contract/json.ts'
 import { configFailure, ToolFailure } from '../../tool-failure.ts'
+import { createOutboundFetch, type OutboundFetch } from '../../tools/http/outbound-fetch.ts'
 import { credentialMalformed, credentialNotFound } from '../credential-failure.ts'
 import type { SecretSettings } from '../secret-settings.ts'
 import { createEnvProvider, createFileProvider } from './local-providers.ts'
@@ -16,6 +17,8 @@ import { createVaultProvider } from './vault.ts'
 export type FindStored = (alias: string, signal: AbortSignal) => Promise<Credential | null>
 
 export interface SecretProviders {
+  /** Asks others by the word of a playbook. */
+  readonly fetch: OutboundFetch
   /** Throws a ToolFailure for a name that is none, or one that cannot be used here. */
   get(name: string, find: FindStored): SecretProvider
 }
@@ -55,12 +58,14 @@ const cloudFailure = (name: string, product: string): ToolFailure =>
   })
 
 export const createSecretProviders = (settings: SecretSettings): SecretProviders => {
+  const fetch = createOutboundFetch(settings.allowPrivateAddresses)
   const fixed: Readonly<Record<string, SecretProvider>> = {
     env: createEnvProvider(settings),
     file: createFileProvider(settings),
-    vault: createVaultProvider(settings.vault),
+    vault: createVaultProvider(settings.vault, fetch),
   }
   return {
+    fetch,
     get(written, find) {
       const name = written.trim().toLowerCase()
       if (name === 'credential' || name === 'noetl') return createCredentialProvider(find)

@@ -13,6 +13,7 @@ import { parseJson } from '../../../lib/exact-json.ts'
 import { configFailure, ToolFailure } from '../../tool-failure.ts'
 import { textField } from '../../tools/coerce.ts'
 import { statusError, transportFailure } from '../../tools/http/http-error.ts'
+import type { OutboundFetch } from '../../tools/http/outbound-fetch.ts'
 import type { VaultSettings } from '../secret-settings.ts'
 import { type SecretProvider, secretNotFound } from './secret-provider.ts'
 
@@ -47,12 +48,14 @@ const chosen = (data: JsonObject, { field }: Place, written: string): Json => {
 
 interface Server {
   readonly address: string
+  readonly isTrusted: boolean
   readonly headers: Record<string, string>
 }
 
 const serverOf = (options: JsonObject, settings: VaultSettings): Server => {
   const credential = isObject(options['auth']) ? options['auth'] : {}
-  const address = textField(credential, 'address', 'url', 'vault_addr') ?? settings.address
+  const own = textField(credential, 'address', 'url', 'vault_addr')
+  const address = own ?? settings.address
   const token = textField(credential, 'token', 'vault_token') ?? settings.token
   if (address === null || token === null) {
     throw configFailure(
@@ -62,6 +65,7 @@ const serverOf = (options: JsonObject, settings: VaultSettings): Server => {
   const namespace = textField(credential, 'namespace') ?? settings.namespace
   return {
     address: address.replace(/\/+$/, ''),
+    isTrusted: own === null,
     headers: {
       'x-vault-token': token,
       'x-vault-request': 'true',
@@ -71,10 +75,10 @@ const serverOf = (options: JsonObject, settings: VaultSettings): Server => {
 }
 
 export const createVaultProvider =
-  (settings: VaultSettings): SecretProvider =>
+  (settings: VaultSettings, fetch: OutboundFetch): SecretProvider =>
   async ({ path: written, options, signal }) => {
     const place = placeOf(written, options)
-    const { address, headers } = serverOf(options, settings)
+    const { address, isTrusted, headers } = serverOf(options, settings)
     const version = textField(options, 'version')
     const query = version === null ? '' : `?version=${encodeURIComponent(version)}`
     const where = `Vault at ${address}`
@@ -83,6 +87,7 @@ export const createVaultProvider =
     try {
       response = await fetch(`${address}/v1/${place.mount}/data/${place.path}${query}`, {
         headers,
+        isTrusted,
         redirect: 'error',
         signal: AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]),
       })

@@ -11,7 +11,7 @@ import { isObject } from '../../../contract/json.ts'
 import { parseJson } from '../../../lib/exact-json.ts'
 import { configFailure } from '../../tool-failure.ts'
 import { textField } from '../../tools/coerce.ts'
-import { type FetchedToken, fetchToken } from './token-request.ts'
+import { type FetchedToken, fetchToken, type TokenRequest } from './token-request.ts'
 
 const TOKEN_URI = 'https://oauth2.googleapis.com/token'
 const LIFETIME_SECONDS = 3_600
@@ -47,7 +47,7 @@ export const fetchGoogleIdToken = async (
   config: JsonObject,
   credential: Json,
   nowMs: number,
-  signal: AbortSignal,
+  request: TokenRequest,
 ): Promise<FetchedToken> => {
   const account = accountOf(config, credential)
   const email = textField(account, 'service_account_email', 'client_email')
@@ -72,6 +72,6 @@ export const fetchGoogleIdToken = async (
       map: { token: 'id_token', id_token: 'id_token' },
       ttl: config['ttl'] ?? config['ttl_seconds'] ?? LIFETIME_SECONDS,
     },
-    signal,
+    request,
   )
 }

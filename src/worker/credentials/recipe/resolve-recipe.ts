@@ -14,6 +14,7 @@ import type { Credential } from '../../../contract/command.ts'
 import type { Json, JsonObject } from '../../../contract/json.ts'
 import { isObject } from '../../../contract/json.ts'
 import type { KeychainRecipe } from '../../../contract/keychain.ts'
+import { recipeKind } from '../../../contract/keychain.ts'
 import { durationMs } from '../../duration.ts'
 import { configFailure, toToolError, ToolFailure } from '../../tool-failure.ts'
 import { isGiven, textField, textOf } from '../../tools/coerce.ts'
@@ -121,12 +122,13 @@ const makeSecrets: Make = async (entry, names, { providers }) => {
   return { type: 'keychain', data: isObject(data) ? data : { value: data }, keepSeconds: keepFor(seconds) }
 }
 
-const makeToken: Make = async (entry, { signal }) => fetched(await fetchToken(entry, signal))
+const makeToken: Make = async (entry, { signal }, { providers: { fetch } }) =>
+  fetched(await fetchToken(entry, { fetch, signal }))
 
-const makeGoogleToken: Make = async (entry, names, { now }) => {
+const makeGoogleToken: Make = async (entry, names, { now, providers: { fetch } }) => {
   const alias = textField(entry, 'auth', 'credential')
   const account = alias === null ? null : (await needCredential(alias, names)).data
-  return fetched(await fetchGoogleIdToken(entry, account, now(), names.signal))
+  return fetched(await fetchGoogleIdToken(entry, account, now(), { fetch, signal: names.signal }))
 }
 
 const KINDS: Readonly<Record<string, Make>> = {
@@ -142,22 +144,13 @@ const KINDS: Readonly<Record<string, Make>> = {
   google_id_token: makeGoogleToken,
 }
 
-/** An entry that does not say what it is, is what its fields are for. */
-const kindOf = (entry: JsonObject): string => {
-  const kind = textField(entry, 'kind', 'type')
-  if (kind !== null) return kind.toLowerCase()
-  if (isGiven(entry['endpoint'])) return 'oauth2'
-  if (isGiven(entry['provider'])) return 'secret_manager'
-  return isGiven(entry['map']) ? 'static' : 'credential'
-}
-
 const makeDeclared = async (
   { address, entry, variables }: KeychainRecipe,
   names: RecipeNames,
   options: RecipeOptions,
 ): Promise<MadeEntry> => {
   if (entry === null) throw credentialNotFound(address.name)
-  const kind = kindOf(entry)
+  const kind = recipeKind(entry)
   const make = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
   if (make === undefined) {
     throw configFailure(`there is no kind "${kind}". There are: ${Object.keys(KINDS).join(', ')}.`)
@@ -167,13 +160,17 @@ const makeDeclared = async (
 }
 
 /** The entry's own old data is what its name stands for; what the answer does not repeat stays. */
-const renew = async (recipe: KeychainRecipe, names: RecipeNames): Promise<MadeEntry> => {
+const renew = async (
+  recipe: KeychainRecipe,
+  names: RecipeNames,
+  { fetch }: SecretProviders,
+): Promise<MadeEntry> => {
   const { config, data } = recipe.renew ?? { config: {}, data: null }
   const { name } = recipe.address
   const find = (alias: string): Promise<Credential | null> =>
     alias === name ? Promise.resolve({ name, type: 'keychain', data }) : names.find(alias)
   const rendered = await renderEntry(config, { variables: recipe.variables, find })
-  const token = await fetchToken(rendered, names.signal)
+  const token = await fetchToken(rendered, { fetch, signal: names.signal })
   return fetched({ ...token, data: { ...(isObject(data) ? data : {}), ...token.data } })
 }
 
@@ -191,7 +188,7 @@ export const createRecipeResolver = (options: RecipeOptions): ResolveRecipe => {
   const make = async (recipe: KeychainRecipe, names: RecipeNames): Promise<MadeEntry> => {
     if (recipe.renew === null) return makeDeclared(recipe, names, options)
     try {
-      return await renew(recipe, names)
+      return await renew(recipe, names, options.providers)
     } catch (thrown) {
       if (recipe.entry === null || !isFinal(thrown)) throw thrown
       return makeDeclared(recipe, names, options)

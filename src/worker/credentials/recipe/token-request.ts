@@ -15,11 +15,17 @@ import { durationMs } from '../../duration.ts'
 import { configFailure, ToolFailure } from '../../tool-failure.ts'
 import { firstGiven, isGiven, textEntries, textField, textOf } from '../../tools/coerce.ts'
 import { statusError, transportFailure } from '../../tools/http/http-error.ts'
+import type { OutboundFetch } from '../../tools/http/outbound-fetch.ts'
 import { readPath } from './read-path.ts'
 
 export interface FetchedToken {
   readonly data: JsonObject
   readonly expiresInSeconds: number
+}
+
+export interface TokenRequest {
+  readonly fetch: OutboundFetch
+  readonly signal: AbortSignal
 }
 
 const LIMIT_MS = 30_000
@@ -61,7 +67,7 @@ const reasonIn = (text: string): string => {
   }
 }
 
-const send = async (config: JsonObject, url: URL, signal: AbortSignal): Promise<string> => {
+const send = async (config: JsonObject, url: URL, { fetch, signal }: TokenRequest): Promise<string> => {
   const { body, type } = bodyOf(config)
   const headers = new Headers(textEntries(config['headers'], 'headers'))
   if (type !== undefined && !headers.has('content-type')) headers.set('content-type', type)
@@ -122,9 +128,9 @@ const secondsOf = (answer: Json, config: JsonObject): number => {
 }
 
 /** The templates of `config` are rendered. */
-export const fetchToken = async (config: JsonObject, signal: AbortSignal): Promise<FetchedToken> => {
+export const fetchToken = async (config: JsonObject, request: TokenRequest): Promise<FetchedToken> => {
   const url = urlOf(config)
   const where = `${url.origin}${url.pathname}`
-  const answer = answerOf(await send(config, url, signal), where)
+  const answer = answerOf(await send(config, url, request), where)
   return { data: fieldsOf(answer, config, where), expiresInSeconds: secondsOf(answer, config) }
 }

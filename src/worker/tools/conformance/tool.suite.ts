@@ -138,13 +138,7 @@ const mayTake = (type: string, value: Json): boolean => {
   return type === 'text' || type === 'texts' || (type === 'flag' && value === true)
 }
 
-const settled = async (count: () => number | Promise<number>): Promise<number> => {
-  for (let round = 0; round < 100; round += 1) {
-    if ((await count()) === 0) return 0
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  return count()
-}
+const untilNone = (count: () => number | Promise<number>): Promise<void> => expect.poll(count).toBe(0)
 
 const describePromises = (kind: string, the: () => PreparedTool): void => {
   test('1: a block that is right gives data', async () => {
@@ -177,7 +171,7 @@ const describePromises = (kind: string, the: () => PreparedTool): void => {
     expect(result.outcome).toBe('error')
     expect(['timeout', 'db_timeout']).toContain(result.error?.kind)
     expect(result.error?.retryable).toBe(true)
-    expect(await settled(leftovers)).toBe(0)
+    await untilNone(leftovers)
   })
 
   test.each([0, 150])('2: a command that is not wanted any more after %i ms ends', async (afterMs) => {
@@ -187,7 +181,7 @@ const describePromises = (kind: string, the: () => PreparedTool): void => {
     setTimeout(() => ended.abort(new Error('The command was cancelled')), afterMs)
     const { result } = await converse(tool, slow, ended.signal)
     expect(result).toMatchObject({ outcome: 'error', error: { message: 'The command was cancelled' } })
-    expect(await settled(leftovers)).toBe(0)
+    await untilNone(leftovers)
   })
 
   test('3: a secret is nowhere in what the tool says', async () => {

@@ -61,23 +61,31 @@ const blockedAddress = (host: string): ToolFailure =>
     retryable: false,
   })
 
-/** Throws for a host that is written as a private address; names are checked by `guardedLookup`. */
-export const checkLiteralHost = (hostname: string): void => {
-  const bare = hostname.replace(/^\[|\]$/g, '')
-  if (isIP(bare) !== 0 && isPrivateAddress(bare)) throw blockedAddress(bare)
+export interface AddressGuard {
+  /** Throws for a host that is written as a forbidden address; names are checked by `lookup`. */
+  checkHost(hostname: string): void
+  /** Like dns.lookup, without forbidden addresses. */
+  readonly lookup: LookupFunction
 }
 
-/** Like dns.lookup, without private addresses. */
-export const guardedLookup: LookupFunction = (hostname, options, callback) => {
-  resolveName(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    if (error !== null) {
-      callback(error, [])
-      return
-    }
-    const allowed = addresses.filter(({ address }) => !isPrivateAddress(address))
-    const first = allowed[0]
-    if (first === undefined) callback(blockedAddress(hostname), [])
-    else if (options.all === true) callback(null, allowed)
-    else callback(null, first.address, first.family)
-  })
-}
+export const createAddressGuard = (isForbidden: (address: string) => boolean): AddressGuard => ({
+  checkHost(hostname) {
+    const bare = hostname.replace(/^\[|\]$/g, '')
+    if (isIP(bare) !== 0 && isForbidden(bare)) throw blockedAddress(bare)
+  },
+  lookup(hostname, options, callback) {
+    resolveName(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error !== null) {
+        callback(error, [])
+        return
+      }
+      const allowed = addresses.filter(({ address }) => !isForbidden(address))
+      const first = allowed[0]
+      if (first === undefined) callback(blockedAddress(hostname), [])
+      else if (options.all === true) callback(null, allowed)
+      else callback(null, first.address, first.family)
+    })
+  },
+})
+
+export const privateNetworkGuard = createAddressGuard(isPrivateAddress)

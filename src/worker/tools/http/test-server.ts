@@ -11,9 +11,14 @@ export interface TestServer {
   readonly requests: Map<string, number>
   /** Connections opened so far. */
   connections(): number
-  /** Requests whose client went away before the answer. */
-  abandoned(): number
+  /** The next request for this path, as soon as it is there. */
+  nextRequest(path: string): Promise<Arrived>
   close(): Promise<void>
+}
+
+interface Arrived {
+  /** Settles when the client went away before the answer. */
+  readonly abandoned: Promise<void>
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse, url: URL, seen: number) => void
@@ -142,14 +147,17 @@ export const startTestServer = async (
 ): Promise<TestServer> => {
   const requests = new Map<string, number>()
   let connections = 0
-  let abandoned = 0
+  const awaited = new Map<string, (arrived: Arrived) => void>()
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? '/', 'http://server')
     const seen = (requests.get(url.pathname) ?? 0) + 1
     requests.set(url.pathname, seen)
+    const { promise: abandoned, resolve: abandon } = Promise.withResolvers<void>()
     response.on('close', () => {
-      if (!response.writableFinished) abandoned += 1
+      if (!response.writableFinished) abandon()
     })
+    awaited.get(url.pathname)?.({ abandoned })
+    awaited.delete(url.pathname)
     const route = routes[url.pathname]
     if (route === undefined) json(response, { error: 'no such route' }, 404)
     else route(request, response, url, seen)
@@ -164,7 +172,7 @@ export const startTestServer = async (
     port,
     requests,
     connections: () => connections,
-    abandoned: () => abandoned,
+    nextRequest: (path) => new Promise((resolve) => awaited.set(path, resolve)),
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

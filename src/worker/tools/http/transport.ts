@@ -14,7 +14,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 
-import { checkLiteralHost, guardedLookup } from './address-guard.ts'
+import { privateNetworkGuard } from './address-guard.ts'
 import { decompress } from './decompress.ts'
 import { errorCode, tooLarge, transportFailure } from './http-error.ts'
 import type { HttpRequest } from './request.ts'
@@ -59,7 +59,7 @@ const createAgents = (options: TransportOptions, proxied: boolean): Record<Agent
   const common = {
     keepAlive: true,
     timeout: IDLE_MS,
-    ...(options.allowPrivateAddresses ? {} : { lookup: guardedLookup }),
+    ...(options.allowPrivateAddresses ? {} : { lookup: privateNetworkGuard.lookup }),
     ...(proxied ? { proxyEnv: options.env } : {}),
   }
   return {
@@ -154,7 +154,7 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   return {
     async exchange(request, signal) {
-      if (!allowPrivateAddresses) checkLiteralHost(request.url.hostname)
+      if (!allowPrivateAddresses) privateNetworkGuard.checkHost(request.url.hostname)
       // Ends: every stale connection is one less of those that were kept.
       for (;;) {
         const answer = await attempt(request, signal)

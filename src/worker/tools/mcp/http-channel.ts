@@ -6,12 +6,15 @@
  * 2. The session id and the protocol version that the server gave go with every later message, and the session is ended
  *    with the conversation.
  * 3. An answer may have at most 64 MB.
+ * 4. Where the worker may not call private addresses, that goes for these servers, too, and for where they redirect to; not
+ *    for a server whose address the worker's own settings give.
  */
 import type { Json, JsonObject } from '../../../contract/json.ts'
 import { isObject } from '../../../contract/json.ts'
 import { parseJson } from '../../../lib/exact-json.ts'
 import { ToolFailure } from '../../tool-failure.ts'
 import { statusError, tooLarge, transportFailure } from '../http/http-error.ts'
+import type { OutboundFetch } from '../http/outbound-fetch.ts'
 import { eventData } from './event-stream.ts'
 import {
   isAnswerTo,
@@ -26,6 +29,9 @@ import {
 
 export interface HttpChannelOptions {
   readonly endpoint: string
+  /** The worker's own settings name the endpoint. */
+  readonly isTrusted: boolean
+  readonly fetch: OutboundFetch
   /** Headers of the call: credentials and what the block adds. */
   readonly headers: readonly (readonly [string, string])[]
   readonly signal: AbortSignal
@@ -58,7 +64,8 @@ const parsed = (text: string, where: string): Json => {
   }
 }
 
-export const createHttpChannel = ({ endpoint, headers, signal, log }: HttpChannelOptions): McpChannel => {
+export const createHttpChannel = (options: HttpChannelOptions): McpChannel => {
+  const { endpoint, isTrusted, headers, signal, log } = options
   let session: string | null = null
   let version: string | null = null
 
@@ -75,8 +82,9 @@ export const createHttpChannel = ({ endpoint, headers, signal, log }: HttpChanne
     own.set('accept', 'application/json, text/event-stream')
     let response: Response
     try {
-      response = await fetch(endpoint, {
+      response = await options.fetch(endpoint, {
         method: 'POST',
+        isTrusted,
         headers: own,
         body: JSON.stringify(message),
         signal,
@@ -155,8 +163,9 @@ export const createHttpChannel = ({ endpoint, headers, signal, log }: HttpChanne
     agree: (protocolVersion) => void (version = protocolVersion),
     async close() {
       if (session === null) return
-      const ending = { method: 'DELETE', headers: ownHeaders(), signal: AbortSignal.timeout(CLOSE_MS) }
-      const response = await fetch(endpoint, ending).catch(() => null)
+      const timeout = AbortSignal.timeout(CLOSE_MS)
+      const ending = { method: 'DELETE', isTrusted, headers: ownHeaders(), signal: timeout }
+      const response = await options.fetch(endpoint, ending).catch(() => null)
       await response?.body?.cancel().catch(() => undefined)
     },
   }

@@ -8,7 +8,11 @@ import { configFailure } from '../../tool-failure.ts'
 import { isGiven, textField, textOf } from '../coerce.ts'
 
 export type ServerAddress =
-  | { readonly endpoint: string }
+  | {
+      readonly endpoint: string
+      /** Said by the worker's settings, not by the playbook. */
+      readonly isTrusted: boolean
+    }
   | { readonly program: string; readonly args: readonly string[] }
 
 type Settings = Readonly<Record<string, string | undefined>>
@@ -32,20 +36,20 @@ const commandOf = (config: JsonObject): ServerAddress | null => {
   return { program, args }
 }
 
-const checked = (endpoint: string): ServerAddress => {
-  if (/^https?:\/\/./i.test(endpoint)) return { endpoint }
+const checked = (endpoint: string, isTrusted: boolean): ServerAddress => {
+  if (/^https?:\/\/./i.test(endpoint)) return { endpoint, isTrusted }
   throw configFailure(`endpoint must be an address such as http://localhost:8900/mcp`)
 }
 
 export const serverAddress = (config: JsonObject, settings: Settings): ServerAddress => {
   const written = textField(config, 'endpoint', 'url', 'server_url', 'base_url')
-  if (written !== null) return checked(written)
+  if (written !== null) return checked(written, false)
   const command = commandOf(config)
   if (command !== null) return command
   const server = textField(config, 'server')
   const variable = server === null ? 'NOETL_MCP_URL' : variableOf(server)
   const known = settings[variable] ?? settings['NOETL_MCP_URL']
-  if (known !== undefined && known !== '') return checked(known)
+  if (known !== undefined && known !== '') return checked(known, true)
   throw configFailure(
     server === null
       ? 'An mcp tool needs `endpoint`, `server` or `command`'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { workedMs } from '../../../../test/support/worked-ms.ts'
 import { splitStatements } from './split-statements.ts'
 import { sqlTokens } from './sql-tokens.ts'
 
@@ -61,7 +62,7 @@ test('tokens cover the text without gaps', () => {
 
 test('a megabyte of quoted text takes no time to speak of', () => {
   const values = `insert into t values ('${"a''b;".repeat(200_000)}'); select 1`
-  const startedAt = performance.now()
+  const startedAt = workedMs()
   expect(splitStatements(values)).toHaveLength(2)
-  expect(performance.now() - startedAt).toBeLessThan(1_000)
+  expect(workedMs() - startedAt).toBeLessThan(1_000)
 })

@@ -7,10 +7,12 @@ import type { Json, JsonObject } from '../../../contract/json.ts'
 import { isObject } from '../../../contract/json.ts'
 import { durationMs } from '../../duration.ts'
 import { configFailure, ToolFailure } from '../../tool-failure.ts'
+import type { OutboundFetch } from '../http/outbound-fetch.ts'
 
 export interface SourceOptions {
   /** Relative script paths start here. */
   readonly directory: string
+  readonly fetch: OutboundFetch
   readonly signal: AbortSignal
 }
 
@@ -42,7 +44,7 @@ const fetchScript = async (url: string, source: JsonObject, options: SourceOptio
   let response: Response
   try {
     const headers = isObject(source['headers']) ? source['headers'] : {}
-    response = await fetch(url, {
+    response = await options.fetch(url, {
       method: textOf(source['method']) ?? 'GET',
       headers: Object.fromEntries(
         Object.entries(headers).map(([name, value]) => [name, textOf(value) ?? '']),
@@ -52,6 +54,7 @@ const fetchScript = async (url: string, source: JsonObject, options: SourceOptio
     if (response.ok) return await response.text()
   } catch (error) {
     options.signal.throwIfAborted()
+    if (error instanceof ToolFailure) throw error
     throw new ToolFailure(
       {
         kind: 'connection',

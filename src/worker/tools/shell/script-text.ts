@@ -7,10 +7,12 @@ import type { Json, JsonObject } from '../../../contract/json.ts'
 import { isObject } from '../../../contract/json.ts'
 import { configFailure, ToolFailure } from '../../tool-failure.ts'
 import { textField } from '../coerce.ts'
+import type { OutboundFetch } from '../http/outbound-fetch.ts'
 
 export interface ScriptOptions {
   /** Relative paths start here. */
   readonly directory: string
+  readonly fetch: OutboundFetch
   readonly signal: AbortSignal
 }
 
@@ -26,13 +28,14 @@ const readScriptFile = async (location: string, { directory, signal }: ScriptOpt
   }
 }
 
-const fetchScript = async (url: string, { signal }: ScriptOptions): Promise<string> => {
+const fetchScript = async (url: string, { fetch, signal }: ScriptOptions): Promise<string> => {
   let response: Response
   try {
     response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]) })
     if (response.ok) return await response.text()
   } catch (error) {
     signal.throwIfAborted()
+    if (error instanceof ToolFailure) throw error
     throw new ToolFailure(
       {
         kind: 'connection',
