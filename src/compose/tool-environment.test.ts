@@ -28,6 +28,7 @@ test('the worker knows what its machine has for tools', () => {
       variables: { SHOP_KEY: 's' },
       directories: ['/run/secrets'],
       vault: { address: 'http://vault', token: 't', namespace: null },
+      allowPrivateAddresses: true,
     },
     pythonMemoryBytes: 512 * 1024 * 1024,
   })

@@ -63,7 +63,7 @@ const COVERED: readonly (readonly [number, string, string])[] = [
   [24, CONFORMANCE.children, 'case 108: the input of a pipeline task'],
   [
     24,
-    'src/worker/pipeline/run-pipeline.test.ts',
+    'src/worker/pipeline/read-pipeline.test.ts',
     'the argument vector of a container is rendered and stays in its block',
   ],
   [25, CONFORMANCE.fixes, 'fix 25:'],
