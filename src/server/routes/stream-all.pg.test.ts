@@ -74,6 +74,29 @@ describe('the stream of all executions', () => {
     expect(JSON.stringify(heard)).not.toContain('hidden-value')
   })
 
+  test('tells an execution from its beginning when a later change is heard of first (rule 3)', async () => {
+    // They do not hear each other.
+    const [here, there] = [await servers.start(), await servers.start()]
+    await here.register(single('tests/all'))
+    const known = await there.execute('tests/all')
+    const { base } = await streams.listen(here)
+    const stream = await streams.subscribe(`${base}/api/stream?events=true`)
+    const fresh = await there.execute('tests/all')
+    for (const id of [fresh, known]) await here.core.tell(id, aNote())
+    const unheard = new Set([fresh, known])
+    const heard = await stream.until(({ data }) => {
+      if (data['position'] === 4) unheard.delete(textOf(data['execution_id']))
+      return unheard.size === 0
+    })
+    const positions = (id: string) =>
+      heard
+        .filter(({ type, data }) => type === 'event' && data['execution_id'] === id)
+        .map(({ data }) => data['position'])
+    expect(positions(fresh)).toEqual([1, 2, 3, 4])
+    // What happened before the client came, it did not ask for.
+    expect(positions(known)).toEqual([4])
+  })
+
   test('tells only what is asked for', async () => {
     const server = await servers.start()
     await server.register(single('tests/wanted/Flow'))

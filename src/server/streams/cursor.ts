@@ -44,7 +44,7 @@ export const createCursors = (first: Cursor): ((next: Cursor) => Cursor) => {
 }
 
 /** The instant from which on to look, to miss nothing. */
-export const sinceOf = ({ at }: Cursor): string => new Date(at - SLACK_MS).toISOString()
+export const sinceOf = ({ at }: Cursor): number => at - SLACK_MS
 
 export const cursorText = ({ at, oldest }: Cursor): string => `${at}-${oldest}`
 

@@ -5,13 +5,16 @@
  *    back with the last id it got.
  * 2. A change may be told again after an interruption; `event_count` of an execution and `position` of an event tell
  *    repeats.
- * 3. Memory is bounded, however slow the client: when too much gathers, the stream looks for what changed instead.
+ * 3. The servers tell of their commits independently: a later one may be heard of first. Whoever hears of an execution for
+ *    the first time tells it from where the client may not know it, so that its events come in order.
+ * 4. Memory is bounded, however slow the client: when too much gathers, the stream looks for what changed instead.
  */
 import type { ExecutionStatus } from '../../contract/event.ts'
 import { rawInteger } from '../../lib/exact-json.ts'
 import type { Bell } from '../../lib/bell.ts'
 import { createBell } from '../../lib/bell.ts'
 import { createLru } from '../../lib/lru.ts'
+import { snowflakeTime } from '../../lib/snowflake.ts'
 import { readEvents } from '../../store/events.ts'
 import { listChangedSince, listRunningBelow, readExecutions } from '../../store/execution-changes.ts'
 import type { ExecutionRow } from '../../store/executions.ts'
@@ -64,7 +67,8 @@ export const followAll = async (
     stream.gone.addEventListener('abort', bell.ring)
     await stream.place(cursorText(resume ?? now))
     if (resume) waiting.add(null, 0)
-    await tellChanges(core, filter, { bell, waiting, from: resume ?? now }, stream)
+    const following = { bell, waiting, from: resume ?? now, earliest: resume ? 0 : now.at }
+    await tellChanges(core, filter, following, stream)
   } finally {
     unwatch()
     bell.ring()
@@ -75,13 +79,15 @@ interface Following {
   readonly bell: Bell
   readonly waiting: Waiting
   readonly from: Cursor
+  /** Nothing before this instant was asked for. */
+  readonly earliest: number
 }
 
 /** Until the client is gone. */
 const tellChanges = async (
   core: Core,
   filter: AllFilter,
-  { bell, waiting, from }: Following,
+  { bell, waiting, from, earliest }: Following,
   stream: EventStream,
 ): Promise<void> => {
   const { shards } = core
@@ -105,15 +111,18 @@ const tellChanges = async (
     told.set(row.execution_id, { status: row.status, position })
   }
 
-  /** The position after which the client has not heard the events of an execution. */
+  /** The position after which the client may not have heard the events of an execution (3). */
   const positionBefore = async (
     row: ExecutionRow,
     first: number | null,
     last: Told | undefined,
   ): Promise<number> => {
+    const { execution_id: executionId, version } = row
     if (last) return last.position
-    if (first !== null) return first - 1
-    return findPositionAt(shards.of(row.execution_id), row.execution_id, sinceOf(cursor), row.version)
+    const since = Math.max(sinceOf(cursor), earliest)
+    if (first === 1 || snowflakeTime(executionId) >= since) return 0
+    const told = await findPositionAt(shards.of(executionId), executionId, isoOf(since), version)
+    return first === null ? told : Math.min(first - 1, told)
   }
 
   const tellWaiting = async (changed: ReadonlyMap<string, number>): Promise<void> => {
@@ -125,11 +134,11 @@ const tellChanges = async (
   const tellMissed = async (): Promise<void> => {
     for (const database of shards.all) {
       let from = cursor.oldest
-      const below = { since: sinceOf(cursor), from, limit: MAX_WAITING }
+      const below = { since: isoOf(sinceOf(cursor)), from, limit: MAX_WAITING }
       for (const row of await listRunningBelow(database, below))
         if (!stream.gone.aborted) await tell(row, null)
       for (;;) {
-        const rows = await listChangedSince(database, { since: sinceOf(cursor), from, limit: PAGE })
+        const rows = await listChangedSince(database, { since: isoOf(sinceOf(cursor)), from, limit: PAGE })
         for (const row of rows) if (!stream.gone.aborted) await tell(row, null)
         const last = rows.at(-1)
         if (!last || rows.length < PAGE || stream.gone.aborted) break
@@ -155,6 +164,8 @@ const tellChanges = async (
     if (!stream.gone.aborted) await rung
   }
 }
+
+const isoOf = (instant: number): string => new Date(instant).toISOString()
 
 const matches = ({ path, status }: ExecutionRow, filter: AllFilter): boolean =>
   (filter.path === null || path.toLowerCase().includes(filter.path)) &&
