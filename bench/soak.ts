@@ -7,14 +7,13 @@
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Pool } from 'pg'
+import { ownPort } from '../test/support/own-port.ts'
 import { createApi } from './soak/api.ts'
 import { createClients } from './soak/clients.ts'
 import { watchLeases } from './soak/logs.ts'
@@ -46,14 +45,6 @@ const began = performance.now()
 const say = (text: string): void =>
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(7)}  ${text}`)
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
-
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => process.exit(130))
 process.on('unhandledRejection', (error) => {
   console.error(error)
@@ -69,7 +60,7 @@ const database = new Pool({ connectionString: processes.databaseUrl, max: 6, app
 // Connections are cut on purpose.
 database.on('error', () => undefined)
 
-const ports = await Promise.all(Array.from({ length: Number(flags.servers) }, freePort))
+const ports = await Promise.all(Array.from({ length: Number(flags.servers) }, ownPort))
 const urls = ports.map((port) => `http://127.0.0.1:${port}`)
 const key = Buffer.alloc(32, 7).toString('base64')
 const servers = ports.map((port, index) =>

@@ -3,9 +3,8 @@
  * can be told from work that was done again because its lease was lost.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Chance } from './random.ts'
+import { serve } from './serve.ts'
 
 export interface Effect {
   readonly at: number
@@ -75,18 +74,11 @@ export const listenForEffects = async (chance: Chance): Promise<Effects> => {
     }, durationOf(path))
   }
 
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => response.destroy())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const { url, close } = await serve(handle)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     seen,
     heal: (executionId) => void healed.add(executionId),
-    close: () => {
-      server.close()
-      server.closeAllConnections()
-    },
+    close,
   }
 }

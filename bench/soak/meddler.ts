@@ -3,9 +3,9 @@
  * answered and the answer is lost, some arrive late, reports arrive twice, at two servers, at once or seconds later.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { Agent, createServer, request as send } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Agent, request as send } from 'node:http'
 import type { Chance } from './random.ts'
+import { serve } from './serve.ts'
 
 export interface Meddler {
   readonly url: string
@@ -109,20 +109,15 @@ export const startMeddler = async (ports: () => readonly number[], chance: Chanc
     response.writeHead(answer.status, { ...kept, 'content-length': answer.body.length }).end(answer.body)
   }
 
-  const server = createServer((incoming, response) => {
-    handle(incoming, response).catch(() => response.destroy())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const served = await serve(handle)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: served.url,
     counts,
     behave: () => {
       behaves = true
     },
     close: () => {
-      server.close()
-      server.closeAllConnections()
+      served.close()
       agent.destroy()
     },
   }

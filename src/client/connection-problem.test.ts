@@ -11,7 +11,8 @@ import { speaksTls } from './speaks-tls.ts'
 import { collect } from './testing/collect.ts'
 import { startFakeServer } from './testing/fake-server.ts'
 import type { ClientOptions } from './transport.ts'
-import { createTransport, WrongServer } from './transport.ts'
+import { createTransport } from './transport.ts'
+import { WrongServer } from './wrong-server.ts'
 
 const listening = new Set<Server>()
 const sockets = new Set<Socket>()

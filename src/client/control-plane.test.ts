@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { CommandReport } from '../contract/command.ts'
 import { createRemoteControlPlane } from './control-plane.ts'
 import { answer, startFakeServer } from './testing/fake-server.ts'
-import { WrongServer } from './transport.ts'
+import { WrongServer } from './wrong-server.ts'
 
 const EXECUTION = '380455666239586304'
 const EVENT = '380455666252169217'

@@ -22,7 +22,8 @@ import { toRegistration } from '../contract/presence.ts'
 import { toReportEvent } from '../contract/report.ts'
 import { createLargeUploads } from './large-uploads.ts'
 import type { ClientOptions } from './transport.ts'
-import { createTransport, WrongServer } from './transport.ts'
+import { createTransport } from './transport.ts'
+import { WrongServer } from './wrong-server.ts'
 
 export interface RemoteControlPlane extends ControlPlane {
   /** How long a lease lasts without a heartbeat, as the server last said. */

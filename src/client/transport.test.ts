@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Certificate, Issuer } from '../../test/support/certificates.ts'
 import { createIssuer, hasOpenssl } from '../../test/support/certificates.ts'
 import { answer, startFakeServer } from './testing/fake-server.ts'
-import { createTransport, WrongServer } from './transport.ts'
+import { createTransport } from './transport.ts'
+import { WrongServer } from './wrong-server.ts'
 
 describe('a token', () => {
   test('is sent with every request, streams included (3)', async () => {

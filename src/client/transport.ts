@@ -21,8 +21,6 @@ import { createSecureFetch } from './secure-fetch.ts'
 import { speaksTls } from './speaks-tls.ts'
 import { IS_IT_OURS, redirectProblem, speaksTlsProblem, WrongServer } from './wrong-server.ts'
 
-export { WrongServer }
-
 /** How a server is reached that is protected. */
 export interface ClientOptions {
   readonly token?: string | undefined

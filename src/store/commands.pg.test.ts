@@ -129,9 +129,9 @@ describe('leasing', () => {
         return rows[0]?.['QUERY PLAN'][0].Plan['Shared Hit Blocks'] ?? Number.NaN
       }
       const leases = [
-        `ordinary('shared', 'w', 1, 60)`,
-        `suitable('shared', 'w', 1, 60, '{browser}')`,
-        `suitable('shared', 'w', 1, 60, '{gpu}')`,
+        `ordinary('shared', 'w', 60, 1)`,
+        `suitable('shared', 'w', 60, 1, '{browser}')`,
+        `suitable('shared', 'w', 60, 1, '{gpu}')`,
       ]
       for (const isAnalysed of [false, true]) {
         if (isAnalysed) await client.query('analyze noetl.command')

@@ -6,7 +6,7 @@
  * 3. Instants are the database's: they compare leases across machines.
  */
 import type { Database } from './database.ts'
-import { leaseOrdinary, leaseSuitable } from './lease-statement.ts'
+import { leaseOne, leaseOrdinary, leaseSuitable } from './lease-statement.ts'
 
 export interface LeasedRow {
   readonly event_id: string
@@ -21,6 +21,7 @@ export interface LeasedRow {
 const LEASED = 'c.event_id, c.execution_id, c.position, c.command_id, c.lease_token, c.lease_until, c.attempt'
 
 const LEASE_ORDINARY = { name: 'lease-ordinary', text: leaseOrdinary(LEASED) }
+const LEASE_ONE = { name: 'lease-command', text: leaseOne(LEASED) }
 const LEASE_SUITABLE = { name: 'lease-suitable', text: leaseSuitable(LEASED) }
 
 /** Leases the oldest waiting commands of a pool to a worker. */
@@ -40,10 +41,12 @@ export const leaseCommands = async (
     capabilities?: readonly string[]
   },
 ): Promise<readonly LeasedRow[]> => {
-  const { rows } = await database.query<LeasedRow>({
-    ...(capabilities.length > 0 ? LEASE_SUITABLE : LEASE_ORDINARY),
-    values: [pool, workerId, max, leaseSeconds, ...(capabilities.length > 0 ? [capabilities] : [])],
-  })
+  const values = [pool, workerId, leaseSeconds, max]
+  const { rows } = await database.query<LeasedRow>(
+    capabilities.length > 0
+      ? { ...LEASE_SUITABLE, values: [...values, capabilities] }
+      : { ...LEASE_ORDINARY, values },
+  )
   return rows
 }
 
@@ -53,13 +56,7 @@ export const leaseCommand = async (
   { eventId, workerId, leaseSeconds }: { eventId: string; workerId: string; leaseSeconds: number },
 ): Promise<LeasedRow | null> => {
   const { rows } = await database.query<LeasedRow>({
-    name: 'lease-command',
-    text: `
-      update noetl.command c
-      set status = 'CLAIMED', worker_id = $2, lease_token = c.lease_token + 1, attempt = c.attempt + 1,
-        lease_until = now() + $3 * interval '1 second', claimed_at = now()
-      where c.event_id = $1 and c.status = 'PENDING'
-      returning ${LEASED}`,
+    ...LEASE_ONE,
     values: [eventId, workerId, leaseSeconds],
   })
   return rows[0] ?? null

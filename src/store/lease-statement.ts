@@ -9,7 +9,7 @@
  * 3. Only what is leased is locked, so that nobody else looks past a command which nobody takes. What is locked is looked past:
  *    among commands that ask for something, as many as `SPARE` at a time.
  *
- * Parameters: pool, worker, number, seconds, and capabilities for the second.
+ * Parameters: pool, worker, seconds, number, and capabilities for the second.
  */
 
 /** More than ever lease at the same instant. */
@@ -18,7 +18,7 @@ const SPARE = 64
 const ORDINARY = `pool = $1 and status = 'PENDING' and requires is null and available_at <= now()`
 const DEMANDING = `pool = $1 and status = 'PENDING' and requires is not null`
 const left = (...taken: readonly string[]): string =>
-  `$3::bigint${taken.map((name) => ` - (select count(*) from ${name})`).join('')}`
+  `$4::bigint${taken.map((name) => ` - (select count(*) from ${name})`).join('')}`
 
 /**
  * Each thing asked for is found by one jump along the index. Equality is written as a range: with it PostgreSQL might take the
@@ -36,9 +36,9 @@ const SUITABLE = `
     select w.event_id from demands d cross join lateral (
       select event_id from noetl.command
       where pool = $1 and status = 'PENDING' and requires >= d.requires and requires <= d.requires and available_at <= now()
-      order by requires, event_id limit $3::bigint + ${SPARE}) w
+      order by requires, event_id limit $4::bigint + ${SPARE}) w
     where d.requires <@ $5::text[]
-    order by w.event_id limit $3::bigint + ${SPARE})`
+    order by w.event_id limit $4::bigint + ${SPARE})`
 
 const lockedDemanding = (condition: string, limit: string): string => `
     select event_id from noetl.command
@@ -47,18 +47,24 @@ const lockedDemanding = (condition: string, limit: string): string => `
 
 const OLDEST_ORDINARY = `(select event_id from noetl.command where ${ORDINARY} order by event_id limit 1)`
 
-const lease = (eventIds: string, returned: string): string => `
+const lease = (condition: string, returned: string): string => `
   update noetl.command c
   set status = 'CLAIMED', worker_id = $2, lease_token = c.lease_token + 1, attempt = c.attempt + 1,
-    lease_until = now() + $4 * interval '1 second', claimed_at = now()
-  where c.event_id = any (array(${eventIds}))
+    lease_until = now() + $3 * interval '1 second', claimed_at = now()
+  where ${condition}
   returning ${returned}`
+
+const isOneOf = (eventIds: string): string => `c.event_id = any (array(${eventIds}))`
+
+/** Parameters: id of the event that issued it, worker, seconds. */
+export const leaseOne = (returned: string): string =>
+  lease("c.event_id = $1 and c.status = 'PENDING'", returned)
 
 const lockedOrdinary = (limit: string): string => `
     select event_id from noetl.command where ${ORDINARY}
     order by event_id limit ${limit} for update skip locked`
 
-export const leaseOrdinary = (returned: string): string => lease(lockedOrdinary('$3'), returned)
+export const leaseOrdinary = (returned: string): string => lease(isOneOf(lockedOrdinary('$4')), returned)
 
 export const leaseSuitable = (returned: string): string => `
   with recursive ${SUITABLE},
@@ -66,4 +72,4 @@ export const leaseSuitable = (returned: string): string => `
   ordinary as materialized (${lockedOrdinary(left('older'))}),
   rest as materialized (
     ${lockedDemanding('event_id not in (select event_id from older)', left('older', 'ordinary'))})
-  ${lease('select event_id from older union all select event_id from ordinary union all select event_id from rest', returned)}`
+  ${lease(isOneOf('select event_id from older union all select event_id from ordinary union all select event_id from rest'), returned)}`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { WrongServer } from '../client/transport.ts'
+import { WrongServer } from '../client/wrong-server.ts'
 import type { ControlPlane, LeasedCommand } from '../contract/command.ts'
 import type { ProblemCode } from '../contract/problem.ts'
 import { ProblemError } from '../contract/problem.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WrongServer } from '../client/transport.ts'
+import { WrongServer } from '../client/wrong-server.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { firstContact } from './first-contact.ts'
 import { createHandClock, settle } from './test-support.ts'

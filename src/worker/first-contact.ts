@@ -6,7 +6,7 @@
  * 2. What time will not heal is thrown at once: a stranger that answers, a connection that is not trusted, a refusal.
  * 3. `onAway` is called once, with the first reason.
  */
-import { WrongServer } from '../client/transport.ts'
+import { WrongServer } from '../client/wrong-server.ts'
 import type { ProblemCode } from '../contract/problem.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { backoffMs } from './backoff.ts'

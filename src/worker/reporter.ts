@@ -7,7 +7,7 @@
  * 3. A refusal that `isFinal` ends it: nothing that this worker says counts any more.
  * 4. `onOver` is called exactly once per delivered report, whatever the answer.
  */
-import { WrongServer } from '../client/transport.ts'
+import { WrongServer } from '../client/wrong-server.ts'
 import type { CommandReport, ControlPlane } from '../contract/command.ts'
 import { type ProblemCode, ProblemError } from '../contract/problem.ts'
 import { backoffMs } from './backoff.ts'
