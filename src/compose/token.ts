@@ -10,7 +10,7 @@ import type { Tokens } from '../client/access.ts'
 import { createRemoteTokens } from '../client/access.ts'
 import type { Role } from '../contract/access.ts'
 import { CreateTokenRequest } from '../contract/api-access.ts'
-import { parseId } from '../contract/ids.ts'
+import { notAnId, parseId } from '../contract/ids.ts'
 import type { JsonObject } from '../contract/json.ts'
 import { ProblemError } from '../contract/problem.ts'
 import { LOCAL } from '../server/access/caller.ts'
@@ -93,7 +93,7 @@ const createLocalTokens = (database: Database): Tokens => {
     list: async (options) => (await listTokens(database, options)).map(tokenAnswer),
     revoke: async (given) => {
       const id = parseId(given)
-      if (id === null) throw new ProblemError('bad_request', `Invalid id: '${given}' is not a number`)
+      if (id === null) throw new ProblemError('bad_request', `Invalid id: ${notAnId(given)}`)
       const row = await revokeToken(database, id, LOCAL.name)
       if (!row) throw new ProblemError('not_found', `Token not found: ${id}`)
       await record('token.revoke', row.name, { id })

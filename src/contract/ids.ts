@@ -15,6 +15,14 @@ export const parseId = (value: unknown): string | null => {
   return id >= MIN && id <= MAX ? id.toString() : null
 }
 
+/** Why a text is no id, in words that repeat it. */
+export const notAnId = (text: string): string => {
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+  return /^\s*[+-]?\d+\s*$/.test(text)
+    ? `'${shown}' is too large, an id has at most 64 bits`
+    : `'${shown}' is not a number`
+}
+
 /** Text is safe in every language; an integer needs all its digits. */
 const ID_IN_REQUESTS = {
   type: ['string', 'integer'],

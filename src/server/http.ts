@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { z } from 'zod'
-import { parseId } from '../contract/ids.ts'
+import { notAnId, parseId } from '../contract/ids.ts'
 import type { ProblemCode } from '../contract/problem.ts'
 import { PROBLEM_STATUS, ProblemError } from '../contract/problem.ts'
 import { parseJson } from '../lib/exact-json.ts'
@@ -36,7 +36,7 @@ const describeIssue = (issue: { path: string; message: string } | undefined): st
 export const pathId = (request: FastifyRequest, name: string): string => {
   const raw = (request.params as Record<string, string>)[name] ?? ''
   const id = parseId(raw)
-  if (id === null) throw new ProblemError('bad_request', `Invalid ${name}: '${raw}' is not a number`)
+  if (id === null) throw new ProblemError('bad_request', `Invalid ${name}: ${notAnId(raw)}`)
   return id
 }
 

@@ -176,6 +176,11 @@ describe('a stream that cannot be', () => {
     ['/api/executions/%00/stream', 400, 'execution_id'],
     ['/api/executions/%zz/stream', 400, ''],
     ['/api/executions/1/logs/stream', 404, 'Execution not found: 1'],
+    [
+      '/api/executions/99999999999999999999/stream',
+      400,
+      "Invalid execution_id: '99999999999999999999' is too large, an id has at most 64 bits",
+    ],
     ['/api/executions/x/logs/stream', 400, "Invalid execution_id: 'x' is not a number"],
     ['/api/executions/ENDED/logs/stream?attempt=0', 422, 'attempt'],
     ['/api/executions/ENDED/logs/stream?attempt=x', 422, 'attempt'],
